@@ -93,8 +93,8 @@ comment on column rejected_records.id is 'Number of the rejection.';
 comment on column rejected_records.run_id is 'The run that met the record (sync_runs.id); null where it was read outside a run, of which only the newest rejection of each record is kept.';
 comment on column rejected_records.resource is 'What kind of record it should have been.';
 comment on column rejected_records.record_id is 'Identifier of the record; null where it had none that can be used.';
-comment on column rejected_records.reason is 'Why it could not be stored: which field, what was expected, what came; or how the database refused it.';
-comment on column rejected_records.payload is 'The record as the program sent it; what is deeper than 100 levels is replaced by a text that says so. Of a record that the database refused, the columns that it would have had.';
+comment on column rejected_records.reason is 'Why it could not be stored: which field, what was expected, the type of what came; or which constraint of the database refused it.';
+comment on column rejected_records.payload is 'The record as the program sent it, in mode plain and where it names no forgotten person; what is deeper than 100 levels is replaced by a text that says so. Of a record that the database refused, the columns that it would have had.';
 comment on column rejected_records.observed_at is 'When the request that brought the record was sent.';
 
 create table schema_drift (

@@ -107,6 +107,10 @@ declare
   given constant timestamptz := change_stamp();
   stamp timestamptz := given;
 begin
+  -- What a person's data is emptied by leaves no history: that would keep it.
+  if current_setting('affiliate_mirror.keeps_history', true) = 'off' then
+    return null;
+  end if;
   if exists (select from new_rows where _changed_at is distinct from stamp) then
     execute format($update$
       update %I kept set _changed_at = stamp_changes()

@@ -87,7 +87,7 @@ export class ApiRejected extends AppError {
   /** What is in front of the program may find it again. */
   readonly retry: 'never' | 'soon';
   readonly status: number;
-  /** The `details` of a 422 body; empty elsewhere. */
+  /** What the program says, `error` before its `details`; empty where it is not in the program's form. */
   readonly details: readonly string[];
   /** When the request was allowed to be sent, as ISO 8601 text: the answer knows of nothing that happened later. */
   readonly askedAt: string;
@@ -188,15 +188,6 @@ export class PersonalDataMismatch extends AppError {
   readonly code = 'PERSONAL_DATA_MISMATCH';
   readonly retry = 'never';
   override readonly exitCode = 2;
-}
-
-/**
- * Thrown when somebody was forgotten, or recognised by another process as somebody who was, after records were read and
- * before they were stored: none of them is stored.
- */
-export class PersonalDataStale extends AppError {
-  readonly code = 'PERSONAL_DATA_STALE';
-  readonly retry = 'soon';
 }
 
 /** Thrown when a migration fails or an applied one was edited since. Nothing of the failed one remains. */

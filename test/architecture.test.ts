@@ -28,11 +28,11 @@ const ROOMS: Readonly<Record<string, Room>> = {
   mirror: { rooms: ['records', 'api/client.ts', 'db', 'contract'], packages: ['kysely', 'pg'] },
   'personal-data': { rooms: ['mirror', 'records', 'db', 'contract'], packages: ['kysely', 'zod'] },
   sync: {
-    rooms: ['crawl', 'personal-data', 'mirror', 'records', 'api', 'tracing', 'db', 'contract'],
+    rooms: ['crawl', 'mirror', 'records', 'api', 'tracing', 'db', 'contract'],
     packages: [],
   },
   commissions: {
-    rooms: ['personal-data', 'mirror', 'records', 'api', 'tracing', 'db', 'contract'],
+    rooms: ['mirror', 'records', 'api', 'tracing', 'db', 'contract'],
     packages: ['kysely', 'csv-parse', 'hucre', 'p-map'],
   },
   queue: {
@@ -51,8 +51,8 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'commissions',
       'exports',
       'retention',
-      'personal-data',
       'mirror',
+      'records/treatment.ts',
       'api',
       'db',
       'contract',
@@ -105,6 +105,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'budget',
       'mirror',
       'personal-data',
+      'records/treatment.ts',
       'sync',
       'commissions',
       'queue',

@@ -33,8 +33,6 @@ export interface AnswerContext {
   readonly askedAt: Timestamp;
   readonly answeredAt: Timestamp;
   readonly scrub: Scrub;
-  /** Returns what an error may say of a text of the program's. */
-  readonly quote: (text: string) => string;
 }
 
 /** What makes a value of a success's body. */
@@ -130,11 +128,11 @@ export function isFailure(status: number): boolean {
 
 function errorOfStatus(context: AnswerContext, answer: Extract<Outcome, { kind: 'answered' }>): AppError {
   const { status, headers } = answer;
-  const { summary, details, isWebPage } = readErrorBody(context, answer.body);
+  const { said, isWebPage, sentences } = readErrorBody(context, answer.body);
   if (status === 401) {
     return new ApiUnauthorized(
       // Source: contract, Authentication 5 and 6.
-      `the program refused the API secret (401: ${summary}): check AFFILIATE_API_SECRET against the account's company settings; the operator may have rotated it`,
+      `the program refused the API secret (401${said}): check AFFILIATE_API_SECRET against the account's company settings; the operator may have rotated it`,
     );
   }
   const call = `${context.request.method} ${context.request.path}`;
@@ -147,12 +145,12 @@ function errorOfStatus(context: AnswerContext, answer: Extract<Outcome, { kind: 
   }
   if (isFailure(status)) {
     return new ApiUnavailable(
-      `the program failed on ${call} ${afterAttempts(context)} (${status}: ${summary})`,
+      `the program failed on ${call} ${afterAttempts(context)} (${status}${said})`,
       status,
     );
   }
   const reject = (message: string, isOfProgram: boolean) =>
-    new ApiRejected(message, status, details, { ...context, isOfProgram });
+    new ApiRejected(message, status, sentences, { ...context, isOfProgram });
   if (status < 400) {
     const target = redirectTarget(context, headers);
     return reject(
@@ -162,26 +160,34 @@ function errorOfStatus(context: AnswerContext, answer: Extract<Outcome, { kind: 
   }
   // The program's own errors are JSON (contract, Errors).
   const isOfProgram = !isWebPage && !(saysNotFound(status) && isAlwaysThere(context.request));
-  const reasons = [summary, ...details].join('; ');
   const hint = saysNotFound(status) && !isOfProgram ? CHECK_ADDRESS : '';
-  return reject(`the program rejected ${call} (${status}: ${reasons})${hint}`, isOfProgram);
+  return reject(`the program rejected ${call} (${status}${said})${hint}`, isOfProgram);
 }
 
 interface SaidBody {
-  readonly summary: string;
-  readonly details: readonly string[];
+  /** What the body is, where it is not in the program's form. */
+  readonly said: string;
   readonly isWebPage: boolean;
+  /** What the program says, in its own form; empty for any other body. */
+  readonly sentences: readonly string[];
 }
 
-function readErrorBody({ quote }: AnswerContext, body: AnswerBody): SaidBody {
-  if (body.kind !== 'text') return { summary: excerpt(body.reason), details: [], isWebPage: false };
+function readErrorBody({ scrub }: AnswerContext, body: AnswerBody): SaidBody {
+  if (body.kind !== 'text') return { said: `, with ${body.reason}`, isWebPage: false, sentences: [] };
   const text = textOf(body);
   const parsed = errorBodySchema.safeParse(parseJson(text));
   if (!parsed.success) {
-    return { summary: quote(text) || 'an empty body', details: [], isWebPage: isWebPage(text) };
+    return { said: `, with ${describeBody(text)}`, isWebPage: isWebPage(text), sentences: [] };
   }
   const { error, details = [] } = parsed.data;
-  return { summary: quote(error), details: details.map(quote), isWebPage: false };
+  return { said: '', isWebPage: false, sentences: [error, ...details].map((text) => excerpt(scrub(text))) };
+}
+
+/** Returns what the text is, in words that quote none of it: it may be about people. */
+function describeBody(text: string): string {
+  if (text.trim() === '') return 'an empty body';
+  if (isWebPage(text)) return 'a web page';
+  return parseJson(text) === undefined ? 'no JSON' : 'other JSON';
 }
 
 /** What begins like an object may be the program's, cut off. */
@@ -189,14 +195,14 @@ function isWebPage(text: string): boolean {
   return /^\s*[^\s{]/.test(text);
 }
 
-// The query of the address is left out: a login page's may hold what it was called with.
-function redirectTarget({ origin, request, quote }: AnswerContext, headers: AnswerHeaders): string {
+// The host alone: what follows it may hold what the page was called with.
+function redirectTarget({ origin, request, scrub }: AnswerContext, headers: AnswerHeaders): string {
   const location = headers['location'];
   const text = Array.isArray(location) ? location[0] : location;
   const base = `${origin}${request.path}`;
   if (text === undefined || !URL.canParse(text, base)) return 'an address that it does not name';
   const target = new URL(text, base);
-  return quote(`${target.protocol}//${target.host}${target.pathname}`);
+  return excerpt(scrub(`${target.protocol}//${target.host}`));
 }
 
 function unreachable(context: AnswerContext, what: string, reason: string, hint = ''): ApiUnreachable {
@@ -205,10 +211,10 @@ function unreachable(context: AnswerContext, what: string, reason: string, hint 
 }
 
 function readJson(context: AnswerContext, body: AnswerBody): [json: unknown, reject: RejectAnswer] {
-  const { request, quote } = context;
+  const { request } = context;
   const text = body.kind === 'text' ? textOf(body) : null;
   const reject: RejectAnswer = (expected) => {
-    const got = body.kind === 'text' ? quote(text ?? '') || 'an empty body' : body.reason;
+    const got = body.kind === 'text' ? describeBody(text ?? '') : body.reason;
     const call = `${request.method} ${request.path} ${afterAttempts(context)}`;
     const hint = text !== null && isWebPage(text) ? CHECK_ADDRESS : '';
     return new ContractViolation(

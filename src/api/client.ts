@@ -7,7 +7,7 @@ import type { Commission } from '../contract/commission.ts';
 import { type ListedResource, RESOURCES } from '../contract/resources.ts';
 import { MICROS_PER_MILLI, spellMicros, type Timestamp, toMicros } from '../contract/timestamp.ts';
 import { ApiUnauthorized } from '../errors.ts';
-import { type BodyReader, excerpt, readAnswer } from './answer.ts';
+import { type BodyReader, readAnswer } from './answer.ts';
 import { makeMeasureAge, refuseStored, unstoredRequest } from './answer-age.ts';
 import { type AttemptDeps, attemptRequest, type BeforeSend } from './attempt-request.ts';
 import { type RecordReader, readListBytes } from './list-bytes.ts';
@@ -38,10 +38,6 @@ export interface ApiClientOptions {
   readonly timeoutMs: number;
   /** Left out or null: the program is reached directly. */
   readonly proxy?: HttpProxy | null;
-  /** Whether errors quote what the program answered, which may be about people; left out: they do. */
-  readonly quotesAnswers?: boolean;
-  /** Whether a text names somebody who was forgotten: it is not quoted then. Left out: nobody was. */
-  readonly namesForgotten?: (text: string) => boolean;
   readonly attempts?: Partial<Attempts>;
 }
 
@@ -111,11 +107,6 @@ export interface ApiClient {
 export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): ApiClient {
   const { log } = deps;
   const { origin, pathname } = new URL(options.url);
-  const quote = (text: string, { scrub }: Wire): string => {
-    if (options.quotesAnswers === false) return NOT_QUOTED;
-    const quoted = excerpt(scrub(text));
-    return options.namesForgotten?.(quoted) === true ? NAMES_FORGOTTEN : quoted;
-  };
   const attempts = { ...ATTEMPTS, ...options.attempts };
   const transport = openTransport(origin, options.proxy ?? null, options.timeoutMs);
   const { timeoutMs, rereadSecret } = options;
@@ -164,9 +155,9 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
       const ageMs = await ageOf(request, outcome, signal);
       if (outcome.kind === 'answered') refuseStored(request, outcome.status, { ageMs, takesStored });
       const times = { askedAt: earlier(askedAt, ageMs), answeredAt, ageMs };
-      const said = { scrub: used.scrub, quote: (text: string) => quote(text, used) };
+      const { scrub } = used;
       const value = readAnswer(
-        { request, origin, way: transport.describeWay(), attempt, ...times, ...said },
+        { request, origin, way: transport.describeWay(), attempt, ...times, scrub },
         outcome,
         reader,
       );
@@ -230,10 +221,6 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
 }
 
 const RENEWED = 'the program refused the API secret, and its file holds another one by now';
-
-/** What an error says in place of what the program said. */
-const NOT_QUOTED = 'what is not quoted, because of PII';
-const NAMES_FORGOTTEN = 'what is not quoted: it names somebody who was forgotten';
 
 function earlier(time: Timestamp, byMs: number): Timestamp {
   return byMs === 0 ? time : spellMicros(toMicros(time) - BigInt(Math.ceil(byMs)) * MICROS_PER_MILLI);

@@ -50,11 +50,6 @@ export interface BudgetDeps {
   /** Called with each wait, at least once a second, where somebody watches. */
   readonly onWait?: (wait: BudgetWait) => void;
   readonly meter?: PermitMeter;
-  /**
-   * Called with each permit and how the mirror keeps personal data by then (kept_personal_data, in the statement that
-   * grants it). Where it throws, nothing is sent.
-   */
-  readonly keepUp?: (kept: string) => Promise<void>;
 }
 
 export interface BudgetOptions {
@@ -70,13 +65,10 @@ export interface BudgetOptions {
  * Returns the function that grants permits of one priority. It waits for as long as the budget demands, and logs what
  * it waits for where that takes long.
  *
- * Throws (from that function): the signal's reason when aborted; the database's errors; what `keepUp` throws.
+ * Throws (from that function): the signal's reason when aborted; the database's errors.
  * Source of the limit itself: contract, Rate limit.
  */
-export function makeTakePermit(
-  { db, log, onWait, meter, keepUp }: BudgetDeps,
-  options: BudgetOptions,
-): TakePermit {
+export function makeTakePermit({ db, log, onWait, meter }: BudgetDeps, options: BudgetOptions): TakePermit {
   const { rateLimit, priority, requestTimeoutMs, usableMs = USABLE_MS } = options;
   const take =
     rateLimit === null
@@ -95,10 +87,6 @@ export function makeTakePermit(
       signal?.throwIfAborted();
       const answer = await take();
       if ('permit' in answer) {
-        await keepUp?.(answer.kept).catch(async (error: unknown) => {
-          await answer.permit.returnUnused();
-          throw error;
-        });
         meter?.granted();
         return answer.permit;
       }
@@ -124,7 +112,6 @@ interface Limited {
 interface Answered {
   readonly permit_id: number | null;
   readonly granted_at: Timestamp | null;
-  readonly kept: string;
   readonly wait_ms: number | null;
   readonly wait_for: WaitReason | null;
 }
@@ -135,15 +122,14 @@ async function askForPermit(db: Database, options: Limited): Promise<TakenPermit
   // The system's uptime goes on while the process or the machine is suspended; not all of a process's timers do.
   const usableUntil = uptime() + usableMs / 1000;
   const answer = await sql<Answered>`
-    select *, kept_personal_data() as kept
+    select *
     from take_permit(${priority}, ${rateLimit.requests}::int, ${holdSeconds}::float8, ${READS_FLOOR}::float8)
   `.execute(db);
-  const { permit_id, granted_at, kept, wait_ms, wait_for } = onlyRow(answer, 'take_permit');
+  const { permit_id, granted_at, wait_ms, wait_for } = onlyRow(answer, 'take_permit');
   if (permit_id === null || granted_at === null) {
     return { waitMs: wait_ms ?? 1, reason: wait_for ?? 'window' };
   }
   return {
-    kept,
     permit: {
       grantedAt: granted_at,
       isUsable: () => uptime() < usableUntil,

@@ -24,7 +24,6 @@ const CLOCK_DRIFT = 0.001;
 interface Look {
   readonly nowMicros: number;
   readonly pausedMicros: number;
-  readonly kept: string;
   readonly askedMs: number;
   readonly heardMs: number;
 }
@@ -60,16 +59,14 @@ export function makeUnlimitedPermits(
 
   async function lookAgain(): Promise<Look> {
     const askedMs = performance.now();
-    const answer = await sql<{ now_micros: number; paused_micros: number; kept: string }>`
-      select kept_personal_data() as kept,
-        (extract(epoch from moment) * 1000000)::bigint as now_micros,
+    const answer = await sql<{ now_micros: number; paused_micros: number }>`
+      select (extract(epoch from moment) * 1000000)::bigint as now_micros,
         (coalesce(greatest(0, extract(epoch from paused_until - moment)), 0) * 1000000)::bigint as paused_micros
       from request_budget, clock_timestamp() as moment`.execute(db);
     const row = onlyRow(answer, 'request_budget');
     last = {
       nowMicros: row.now_micros,
       pausedMicros: row.paused_micros,
-      kept: row.kept,
       askedMs,
       heardMs: performance.now(),
     };
@@ -98,7 +95,7 @@ export function makeUnlimitedPermits(
     };
     // Without a limit no permit is ever too old.
     const permit = { grantedAt, isUsable: () => true, returnAnswered, returnUnused: async () => {} };
-    return { permit, kept: seen.kept };
+    return { permit };
   };
 }
 

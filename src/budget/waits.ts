@@ -14,11 +14,8 @@ export interface PermitWait {
   readonly reason: WaitReason;
 }
 
-/**
- * A permit, with how the mirror keeps personal data as it was granted (kept_personal_data); or how long to wait before
- * asking again, and for what.
- */
-export type TakenPermit = { readonly permit: Permit; readonly kept: string } | PermitWait;
+/** A permit, or how long to wait before asking again, and for what. */
+export type TakenPermit = { readonly permit: Permit } | PermitWait;
 
 /** A wait as a person may be shown it. */
 export interface BudgetWait {

@@ -3,25 +3,22 @@
 import type { PersonalDataSettings } from '../config/personal-data.ts';
 import type { Database } from '../db/database.ts';
 import { adoptMode } from '../personal-data/adopt-mode.ts';
-import { makePersonalDataSource, type PersonalDataSource } from '../personal-data/personal-data-source.ts';
-import { readState, refuseOtherMode } from '../personal-data/stored-state.ts';
+import { makeTreatment } from '../personal-data/make-treatment.ts';
+import { readState, refuseOtherSettings } from '../personal-data/stored-state.ts';
+import type { Treatment } from '../records/treatment.ts';
 
 /**
- * Returns the source of the treatment. With `mayAdopt`, a mirror that has stored nothing yet is made to keep personal
+ * Returns the treatment of what is read. With `mayAdopt`, a mirror that has stored nothing yet is made to keep personal
  * data as the settings say.
  *
  * Throws: PersonalDataMismatch.
  */
-export async function openPersonalData(
+export async function openTreatment(
   db: Database,
   settings: PersonalDataSettings,
   { mayAdopt = false }: { mayAdopt?: boolean } = {},
-): Promise<PersonalDataSource> {
+): Promise<Treatment> {
   if (mayAdopt) await adoptMode(db, settings);
-  const state = await readState(db);
-  refuseOtherMode(settings, state);
-  const source = makePersonalDataSource(settings);
-  // Who was forgotten is known before the first error quotes anything.
-  await source.current(db, state);
-  return source;
+  refuseOtherSettings(settings, await readState(db));
+  return makeTreatment(settings);
 }

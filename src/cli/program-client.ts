@@ -7,7 +7,6 @@ import type { BudgetWait, PermitMeter, Priority } from '../budget/waits.ts';
 import type { RateLimit } from '../config/rate-limit.ts';
 import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';
-import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
 import type { Lifetime } from './lifetime.ts';
 import { traceRequest } from './tracing.ts';
 
@@ -18,7 +17,6 @@ export interface ClientDeps {
   /** See BudgetDeps. */
   readonly onWait?: (wait: BudgetWait) => void;
   readonly meter?: ProgramMeter;
-  readonly personalData: PersonalDataSource;
 }
 
 /** Who counts what this process sends. */
@@ -34,7 +32,7 @@ export interface ClientOptions extends ApiClientOptions {
 
 /** Returns a client whose requests count against the shared budget. It is closed with the lifetime. */
 export function makeProgramClient(
-  { db, log, lifetime, onWait, meter, personalData }: ClientDeps,
+  { db, log, lifetime, onWait, meter }: ClientDeps,
   { rateLimit, priority, ...options }: ClientOptions,
 ): ApiClient {
   const takePermit = makeTakePermit(
@@ -43,13 +41,12 @@ export function makeProgramClient(
       log,
       ...(onWait && { onWait }),
       ...(meter && { meter: meter.permits(priority) }),
-      keepUp: (kept) => personalData.keepUp(db, kept),
     },
     { rateLimit, priority, requestTimeoutMs: options.timeoutMs },
   );
   const api = makeApiClient(
     { takePermit, log, traceRequest, ...(meter && { onRequest: meter.countRequest }) },
-    { ...options, namesForgotten: personalData.namesForgotten },
+    options,
   );
   lifetime.onClose(() => api.close());
   return api;

@@ -7,19 +7,25 @@ import { checkSchema } from '../db/check-schema.ts';
 import type { Database } from '../db/database.ts';
 import { AccessRefused } from '../errors.ts';
 import { makeLogger } from '../log.ts';
-import type { RowCounts } from '../personal-data/rewrite-rows.ts';
-import { ONLY_OWNER } from '../personal-data/vacuum.ts';
+import type { RowCounts } from '../personal-data/rewriting.ts';
 import type { Cli } from './cli.ts';
 import { readCliConfig } from './configuration.ts';
 import { type Lifetime, Stopped } from './lifetime.ts';
 import { type DatabaseCommand, openDatabase } from './open-database.ts';
+
+const ONLY_OWNER =
+  'only the owner of the tables can rewrite them: run this as the role that runs affiliate-mirror migrate';
 
 export interface Rewriting {
   readonly db: Database;
   readonly settings: PersonalDataSettings;
 }
 
-/** Returns the database, with the schema up to date, and the settings. Closed with the lifetime. */
+/**
+ * Returns the database, with the schema up to date, and the settings. Closed with the lifetime.
+ *
+ * Throws: AccessRefused where the role does not own the tables.
+ */
 export async function openRewriting(
   cli: Cli,
   lifetime: Lifetime,
@@ -29,13 +35,18 @@ export async function openRewriting(
   const log = makeLogger(config.logLevel);
   const { pool, db } = await openDatabase({ log, lifetime }, config, command, { endsAtOnce: true });
   await checkSchema(pool, { schema: config.mirrorSchema });
+  // Of vacuum, which frees what was rewritten, another role is only warned.
+  const { rowCount } = await pool.query(
+    `select from pg_class where oid = 'affiliates'::regclass and pg_has_role(relowner, 'USAGE')`,
+  );
+  if (rowCount === 0) throw new AccessRefused(ONLY_OWNER);
   return { db, settings: config.personalData };
 }
 
 /**
  * Returns what `work` returns.
  *
- * Throws: AccessRefused where the role does not own the tables; Stopped, which says what is left to do.
+ * Throws: AccessRefused where the role lacks a right; Stopped, which says what is left to do.
  */
 export async function rewrite<T>({ signal }: Lifetime, work: () => Promise<T>): Promise<T> {
   try {

@@ -9,7 +9,6 @@ import { formatMoney } from '../contract/money.ts';
 import type { EndState } from '../contract/payment-request.ts';
 import { spellTimestamp } from '../contract/timestamp.ts';
 import type { ApiRejected } from '../errors.ts';
-import { ANSWERED_OTHERWISE } from '../personal-data/own-words.ts';
 import { type CommissionValues, isChangedSince } from './commission-values.ts';
 import { matchTimestamp } from './timestamps.ts';
 import type { UpdateRequest } from './update-request.ts';
@@ -129,7 +128,11 @@ export function judgeAnswer(
       ]),
     );
   }
-  return end('failed', `${ANSWERED_OTHERWISE} that the commission ${describeHeld(request, answer)}`, null);
+  return end(
+    'failed',
+    `the program accepted the change, but answered that the commission ${describeHeld(request, answer)}`,
+    null,
+  );
 }
 
 /**
@@ -157,7 +160,9 @@ export interface Refusal extends Ending {
 export function refusalOf(error: ApiRejected, sent: SentBefore | null = null): Refusal {
   const note = sent === null ? null : SENT_BEFORE;
   if (isGone(error)) return { kind: 'end', state: 'not_found', outcome: NOT_FOUND, note };
-  return { kind: 'end', state: error.isOfProgram ? 'rejected' : 'failed', outcome: error.message, note };
+  // The one text that quotes the API: finance needs its reason.
+  const outcome = [error.message, ...error.details].join(': ');
+  return { kind: 'end', state: error.isOfProgram ? 'rejected' : 'failed', outcome, note };
 }
 
 /** Returns what a write would do, in words. */

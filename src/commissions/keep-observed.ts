@@ -6,10 +6,9 @@
 // and would leave several loads in one transaction, which may then deadlock with other loads.
 
 import type { DatabaseTransaction } from '../db/database.ts';
-import { isRefusal } from '../db/refusal.ts';
-import { describeError, errorCode } from '../describe-error.ts';
+import { isRefusal, nameRefusal } from '../db/refusal.ts';
 import type { GoneCommission } from '../mirror/gone-sales.ts';
-import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
+import type { Treatment } from '../records/treatment.ts';
 import {
   markCommissionsDeleted,
   mirrorCommissions,
@@ -36,25 +35,23 @@ export interface Observations {
 /**
  * Writes the observations as far as `keeping` says.
  *
- * Throws: PersonalDataMismatch, also where there is nothing to write: what the transaction stores besides may quote the
- * program; what `mirrorCommissions` and `rejectCommission` throw.
+ * Throws: what `mirrorCommissions` and `rejectCommission` throw.
  */
 export async function keepObserved(
   trx: DatabaseTransaction,
   { observed, gone }: Observations,
   keeping: Keeping,
-  personalData?: PersonalDataSource,
+  treatment?: Treatment,
 ): Promise<void> {
-  if (observed.length === 0 || keeping.as === 'nothing') await personalData?.current(trx);
   if (keeping.as === 'nothing') return;
   if (keeping.as === 'mirrored') {
-    await mirrorCommissions(trx, observed, personalData);
+    await mirrorCommissions(trx, observed, treatment);
     await markCommissionsDeleted(trx, gone);
     return;
   }
   const isWhole = keeping.as === 'rejected';
   const { reason } = keeping;
-  for (const one of observed) await rejectCommission(trx, one, { reason, isWhole }, personalData);
+  for (const one of observed) await rejectCommission(trx, one, { reason, isWhole }, treatment);
 }
 
 /**
@@ -64,10 +61,7 @@ export async function keepObserved(
  * Throws: the refusal, where even the write without the observation is refused; at once every error that is no
  * refusal.
  */
-export async function writeWhatCanBeKept<T>(
-  write: (keeping: Keeping) => Promise<T>,
-  personalData?: PersonalDataSource,
-): Promise<T> {
+export async function writeWhatCanBeKept<T>(write: (keeping: Keeping) => Promise<T>): Promise<T> {
   let refusal: unknown;
   try {
     return await write(MIRRORED);
@@ -75,12 +69,7 @@ export async function writeWhatCanBeKept<T>(
     if (!isRefusal(error)) throw error;
     refusal = error;
   }
-  // Postgres may quote the value that it refused.
-  const mayQuote = personalData?.mayQuote ?? true;
-  const described = describeError(refusal);
-  const reason = mayQuote
-    ? (personalData?.withoutForgotten(described) ?? described)
-    : `the database refused it (${errorCode(refusal) || 'unreadable'})`;
+  const reason = `the database refused it (${nameRefusal(refusal)})`;
   for (const as of LESS) {
     try {
       return await write({ as, reason });

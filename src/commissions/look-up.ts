@@ -10,7 +10,13 @@ import type { ProgramHealth } from './program-health.ts';
 
 export type LookedUp =
   | { readonly commission: Commission; readonly refusal: null; readonly askedAt: Timestamp }
-  | { readonly commission: null; readonly refusal: Refusal; readonly askedAt: Timestamp };
+  | {
+      readonly commission: null;
+      readonly refusal: Refusal;
+      /** The refusal without what the program says. */
+      readonly reason: string;
+      readonly askedAt: Timestamp;
+    };
 
 /**
  * Returns the commission, or how the program refuses it while it answers others: that takes one request more at most,
@@ -38,7 +44,12 @@ export async function lookUp(
         throw new ApiUnreachable('the program is down: it does not list affiliates either', { cause: error });
       }
       if (meaning === 'believed')
-        return { commission: null, refusal: refusalOf(error), askedAt: error.askedAt };
+        return {
+          commission: null,
+          refusal: refusalOf(error),
+          reason: error.message,
+          askedAt: error.askedAt,
+        };
     }
   }
 }

@@ -11,10 +11,9 @@ import {
   markSalesOfGone,
 } from '../mirror/gone-sales.ts';
 import { loadBatch, lockForLoading } from '../mirror/load-batch.ts';
-import { refuseOtherTreatment } from '../mirror/refuse-other-treatment.ts';
 import { recordRejections } from '../mirror/rejected-records.ts';
-import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
 import { readPages } from '../records/read-page.ts';
+import { PLAIN, type Treatment } from '../records/treatment.ts';
 
 /**
  * One commission as the program answered it. A read is observed when it is asked, a write when it is answered: a read
@@ -29,17 +28,16 @@ export interface ObservedCommission {
  * Loads the commissions with their sales, referrals, affiliates and campaigns. No page of a list that was asked for
  * before they were observed overwrites them, also where they changed nothing. Idempotent: yes.
  *
- * Throws: PersonalDataMismatch, PersonalDataStale.
+ * Throws: PersonalDataMismatch.
  */
 export async function mirrorCommissions(
   trx: DatabaseTransaction,
   observed: readonly ObservedCommission[],
-  personalData?: PersonalDataSource,
+  treatment: Treatment = PLAIN,
 ): Promise<void> {
   if (observed.length === 0) return;
   const pages = observed.map(({ commission, observedAt }) => ({ observedAt, records: [commission] }));
-  const treatment = (await personalData?.current(trx)) ?? null;
-  const read = readPages({ cache: null, drift: null, personalData: treatment }, 'commissions', pages);
+  const read = readPages({ cache: null, drift: null, treatment }, 'commissions', pages);
   const former = await findFormer(trx, observed);
   await loadBatch(trx, { run: null, resource: 'commissions', pages: [read], touch: true });
   await markFormerSales(trx, former);
@@ -72,14 +70,12 @@ export async function rejectCommission(
   trx: DatabaseTransaction,
   { commission, observedAt }: ObservedCommission,
   { reason, isWhole }: { reason: string; isWhole: boolean },
-  personalData?: PersonalDataSource,
+  treatment: Treatment = PLAIN,
 ): Promise<void> {
-  const payload = isWhole ? commission : plainFields(commission);
-  const refused = { table: 'commissions', id: commission.id, reason, payload } as const;
-  const treatment = (await personalData?.current(trx)) ?? null;
-  const kept = await lockForLoading(trx, { isAlone: false, runId: null });
-  await refuseOtherTreatment(trx, treatment, kept);
-  const rejection = { ...refused, ...treatment?.treatRefused(refused), observedAt };
+  const { id } = commission;
+  await lockForLoading(trx, { isAlone: false, runId: null, treatment });
+  const payload = treatment.treatRefused(id, isWhole ? commission : plainFields(commission));
+  const rejection = { id, reason, payload, observedAt };
   await recordRejections(trx, { runId: null, resource: 'commissions' }, [rejection]);
 }
 

@@ -2,7 +2,6 @@
 
 import type { Commission } from '../contract/commission.ts';
 import { spellTimestamp } from '../contract/timestamp.ts';
-import { VOIDED } from '../personal-data/own-words.ts';
 import type { CommissionValues } from './commission-values.ts';
 import { describeRefund } from './refunded-sale.ts';
 import { matchTimestamp } from './timestamps.ts';
@@ -23,7 +22,7 @@ export function isVoided({ state, voided_at }: Commission): boolean {
 
 /** Returns that in words, with since when. */
 export function describeVoided({ voided_at }: Commission): string {
-  return `${VOIDED}${typeof voided_at === 'string' ? ` since ${spellTimestamp(voided_at)}` : ''}`;
+  return `the commission is voided${typeof voided_at === 'string' ? ` since ${spellTimestamp(voided_at)}` : ''}`;
 }
 
 /** Returns what the request does, once it is done: marked paid at … */

@@ -41,8 +41,6 @@ export interface ProgramAddress {
   /** Returns the secret that its file holds by now; see ApiClientOptions. Left out: the secret never changes. */
   readonly rereadSecret?: () => string | null;
   readonly proxy: HttpProxy | null;
-  /** See ApiClientOptions. */
-  readonly quotesAnswers: boolean;
 }
 
 /**
@@ -58,8 +56,7 @@ export function readProgramConfig(
   const { url, secret, proxy } = config.api;
   if (url === null || secret === null) throw new TypeError('the check accepted a missing variable');
   const rereadSecret = () => readSecret(readGiven(environment), []);
-  const quotesAnswers = config.personalData.mode === 'plain';
-  return { config, program: { url, secret, rereadSecret, proxy, quotesAnswers } };
+  return { config, program: { url, secret, rereadSecret, proxy } };
 }
 
 function check(

@@ -63,7 +63,7 @@ export const AFFILIATE = record('affiliates', {
   sign_in_count: integer('How often the affiliate signed in.'),
   unconfirmed_email: text('identity', 'New email address that waits to be confirmed.', 'or null'),
   processor_customer_id: text(
-    'customer',
+    'pseudonym',
     'Customer identifier at the payment processor, of an affiliate who is a customer too.',
     'or null',
     'stripe_customer_id',

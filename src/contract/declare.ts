@@ -19,10 +19,10 @@ export type Presence = 'always' | 'or null' | 'null accepted' | 'seen in the wil
 
 /**
  * `identity`: an address by which a person is known. `address`: one that several people may share, such as that of a
- * company. `text`: anything else. `customer`: a customer at the payment processor, `pseudonym`: an account there; both
- * are kept until the person is forgotten. `coupon` and `figures`: JSON of which parts are kept.
+ * company. `text`: anything else. `pseudonym`: an identifier at the payment processor, which is kept until the person
+ * is forgotten. `coupon` and `figures`: JSON of which parts are kept.
  */
-export type PersonalKind = 'identity' | 'address' | 'text' | 'customer' | 'pseudonym' | 'coupon' | 'figures';
+export type PersonalKind = 'identity' | 'address' | 'text' | 'pseudonym' | 'coupon' | 'figures';
 
 /** The tables in which records are kept. */
 export type Table = 'campaigns' | 'affiliates' | 'links' | 'referrals' | 'sales' | 'commissions';

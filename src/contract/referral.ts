@@ -8,7 +8,7 @@ import { identity, integer, json, one, part, record, text, timestamp } from './d
 /** `id` is the processor's identifier, not a UUID. Names and emails have been seen null in the wild. */
 const CUSTOMER = {
   platform: text('nobody', 'Lower-case name of the payment processor.', 'null accepted'),
-  id: text('customer', 'Customer identifier at the payment processor.', 'null accepted'),
+  id: text('pseudonym', 'Customer identifier at the payment processor.', 'null accepted'),
   name: text('text', 'Name of the customer.', 'null accepted'),
   email: text('identity', 'Email address of the customer.', 'null accepted'),
 };
@@ -27,7 +27,7 @@ export const REFERRAL = record('referrals', {
     'stripe_account_id',
   ),
   processor_customer_id: text(
-    'customer',
+    'pseudonym',
     'Customer identifier at the payment processor.',
     'null accepted',
     'stripe_customer_id',

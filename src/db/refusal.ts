@@ -37,6 +37,13 @@ export function isStatementError(error: unknown): error is DatabaseError {
   return error instanceof DatabaseError;
 }
 
+/** Returns what refused a row, in the names of the schema alone: Postgres' own words may quote the row's values. */
+export function nameRefusal(error: unknown): string {
+  if (!isStatementError(error)) return 'it cannot be encoded';
+  const { code, constraint } = error;
+  return constraint === undefined ? `SQLSTATE ${code}` : `${constraint}, SQLSTATE ${code}`;
+}
+
 function isUnreadable(error: unknown): boolean {
   return UNREADABLE.some((kind) => error instanceof kind);
 }

@@ -15,7 +15,7 @@ const MOST_TRIES = 3;
  * beside each other do, or a first load did not look). So may one whose
  * records were read before a person was forgotten, where it reads them anew (the code of our own error).
  */
-const ROLLED_BACK = new Set(['40001', '40P01', '25P03', UNIQUE_VIOLATION, 'PERSONAL_DATA_STALE']);
+const ROLLED_BACK = new Set(['40001', '40P01', '25P03', UNIQUE_VIOLATION]);
 
 /**
  * Returns what `work` returns, committed. `work` runs again from its beginning where the transaction was rolled back

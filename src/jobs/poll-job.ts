@@ -7,15 +7,15 @@ import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';
 import { readUsedLists } from '../mirror/optional-lists.ts';
 import { wasEverRead } from '../mirror/runs/whole-runs.ts';
-import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
 import { type JobSource, MINUTE_MS, makeSingleSource, PRIORITY } from '../queue/job-source.ts';
+import type { Treatment } from '../records/treatment.ts';
 
 export interface PollSourceDeps {
   /** With the priority of reads: a payment never waits for a poll. */
   readonly api: ApiClient;
   readonly db: Database;
   readonly log: Logger;
-  readonly personalData?: PersonalDataSource;
+  readonly treatment?: Treatment;
 }
 
 /** One after the other: no poll is urgent, and a sync may be under way beside them. */
@@ -24,7 +24,7 @@ const POLLS_IN_FLIGHT = 1;
 const UNANSWERED_MS = 60_000;
 
 /** Returns the source. What was not answered is due again later. */
-export function makePollSource({ api, db, log, personalData }: PollSourceDeps): JobSource {
+export function makePollSource({ api, db, log, treatment }: PollSourceDeps): JobSource {
   return makeSingleSource({
     name: 'poll-commissions',
     priority: PRIORITY.polls,
@@ -33,7 +33,7 @@ export function makePollSource({ api, db, log, personalData }: PollSourceDeps): 
     isDue: async () => (await hasDuePolls(db)) && !(await isListed(db)),
     async run({ signal }) {
       const options = { concurrency: POLLS_IN_FLIGHT, signal };
-      const { failed } = await pollTracked({ client: api, db, log, personalData }, options);
+      const { failed } = await pollTracked({ client: api, db, log, treatment }, options);
       const isLeft = failed > 0 && (await hasDuePolls(db));
       return isLeft ? { kind: 'later', waitMs: UNANSWERED_MS } : { kind: 'done' };
     },

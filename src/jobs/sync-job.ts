@@ -9,7 +9,6 @@ import type { Logger } from '../log.ts';
 import { listAccepted } from '../mirror/held-back.ts';
 import { readUsedLists } from '../mirror/optional-lists.ts';
 import { listSyncedSince, listTriedSince, wasSyncBegunSince } from '../mirror/runs/whole-runs.ts';
-import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
 import {
   type Item,
   type JobContext,
@@ -19,6 +18,7 @@ import {
 } from '../queue/job-source.ts';
 import { lastTick, type Schedule } from '../queue/schedules.ts';
 import type { Timings } from '../queue/timings.ts';
+import type { Treatment } from '../records/treatment.ts';
 import type { RunSummary, SyncMode, SyncProgress } from '../sync/run-summary.ts';
 import { runSync } from '../sync/run-sync.ts';
 
@@ -53,7 +53,7 @@ export interface SyncSourceDeps {
   readonly api: ApiClient;
   readonly db: Database;
   readonly log: Logger;
-  readonly personalData?: PersonalDataSource;
+  readonly treatment?: Treatment;
   readonly meter?: RunMeter;
 }
 

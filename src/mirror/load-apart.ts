@@ -6,11 +6,11 @@
 
 import { sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/database.ts';
-import { isOfTheRow, isStatementError } from '../db/refusal.ts';
+import { isOfTheRow, isStatementError, nameRefusal } from '../db/refusal.ts';
 import { sliceRows } from '../records/batch-rows.ts';
 import type { EncodedRows } from '../records/page-rows.ts';
-import type { PersonalData } from '../records/personal-data.ts';
 import type { NestedRejection } from '../records/read-page.ts';
+import type { Treatment } from '../records/treatment.ts';
 import { readRow, type Upserted } from './load-statement.ts';
 
 export interface SentApart {
@@ -39,7 +39,7 @@ export function isRefusedRow(error: unknown): error is Error {
 export async function sendApart(
   trx: DatabaseTransaction,
   rows: EncodedRows,
-  treatment: PersonalData | null,
+  treatment: Treatment,
   send: (rows: EncodedRows) => Promise<Upserted>,
 ): Promise<SentApart> {
   await sql`savepoint apart`.execute(trx);
@@ -64,13 +64,12 @@ export async function sendApart(
 async function reject(
   trx: DatabaseTransaction,
   rows: EncodedRows,
-  treatment: PersonalData | null,
+  treatment: Treatment,
   error: Error,
 ): Promise<NestedRejection> {
   const { table } = rows;
   const id = rows.ids[0] ?? null;
   const { payload, observedAt } = await readRow(trx, rows);
-  const reason = `the database refused it${treatment?.mayQuote === false ? '' : `: ${error.message}`}`;
-  const kept = treatment?.treatRefused({ table, id, reason, payload }) ?? { reason, payload };
-  return { table, id, ...kept, observedAt };
+  const reason = `the database refused it (${nameRefusal(error)})`;
+  return { table, id, reason, payload: treatment.treatRefused(id, payload), observedAt };
 }

@@ -14,13 +14,13 @@ import { onlyRow } from '../db/only-row.ts';
 import { joinRows } from '../records/batch-rows.ts';
 import type { EncodedRows } from '../records/page-rows.ts';
 import type { NestedRejection, ReadPages } from '../records/read-page.ts';
+import { PLAIN, type Treatment } from '../records/treatment.ts';
 import { countMet, type LoadRun } from './count-met.ts';
 import { insertNew } from './first-load.ts';
 import { findUnnamedLinks } from './gone-links.ts';
 import { sendApart } from './load-apart.ts';
 import { sendRows, type Upserted } from './load-statement.ts';
-import { noteRecognised } from './note-recognised.ts';
-import { refuseOtherTreatment } from './refuse-other-treatment.ts';
+import { refuseOtherMode } from './refuse-other-mode.ts';
 import { recordRejections } from './rejected-records.ts';
 import { type NewlySeen, saveSeenRows } from './runs/seen-rows.ts';
 import type { UpsertShape } from './upsert-conditions.ts';
@@ -74,7 +74,7 @@ export interface LoadResult extends LoadCounts {
  * each other.
  * Idempotent: yes; the second load of the same pages writes no row.
  *
- * Throws: PersonalDataMismatch, PersonalDataStale; the errors of the database. A unique violation among them may be the
+ * Throws: PersonalDataMismatch; the errors of the database. A unique violation among them may be the
  * end of a run's first load: the transaction is to be done again, as transact does.
  */
 export async function loadBatch(trx: DatabaseTransaction, input: LoadInput): Promise<LoadResult> {
@@ -83,15 +83,10 @@ export async function loadBatch(trx: DatabaseTransaction, input: LoadInput): Pro
   const pages: readonly ReadPages[] = input.pages;
   const seen = sum(pages, ({ count }) => count);
   const statements = joinRows(pages.map(({ rows }) => rows));
-  const recognised = pages.flatMap((page) => page.recognised);
   const isSmall = seen <= SMALL_LOAD_RECORDS && !hasTableTwice(statements);
-  // What is noted of forgotten people is known to every load that begins later, and to none that runs beside this one.
-  const isAlone = run !== null || !isSmall || recognised.length > 0;
-  const kept = await lockForLoading(trx, { isAlone, runId: run?.id ?? null });
-  for (const treatment of new Set(pages.map((page) => page.treatment))) {
-    await refuseOtherTreatment(trx, treatment, kept);
-  }
-  await noteRecognised(trx, recognised);
+  const isAlone = run !== null || !isSmall;
+  const { treatment = PLAIN } = pages[0] ?? {};
+  await lockForLoading(trx, { isAlone, runId: run?.id ?? null, treatment });
   const isApart = input.run !== null && input.isApart === true;
   const own: Upserted[] = [];
   const refused: NestedRejection[] = [];
@@ -114,7 +109,7 @@ export async function loadBatch(trx: DatabaseTransaction, input: LoadInput): Pro
         ? upsertRows(trx, some, { how, touch: touch && isOwn, revives, keepsOwner })
         : insertNew(trx, firstLoad, some);
     const sent = isApart
-      ? await sendApart(trx, rows, pages[0]?.treatment ?? null, send)
+      ? await sendApart(trx, rows, treatment, send)
       : { upserted: [await send(rows)], refused: [] };
     refused.push(...sent.refused);
     if (!isOwn) continue;
@@ -177,22 +172,25 @@ function sum<T>(items: readonly T[], count: (item: T) => number): number {
 }
 
 /**
- * Waits for the right to load until the transaction ends, and names the run for the history that it writes. Returns how
- * personal data are kept meanwhile, as PersonalData spells it. There is one lock per schema: a large load runs alone,
- * small ones beside each other.
+ * Waits for the right to load until the transaction ends, and names the run for the history that it writes. There is
+ * one lock per schema: a large load runs alone, small ones beside each other. Whoever stores what it read names the
+ * `treatment`, and nobody switches the mirror to another one meanwhile.
  *
  * Alone means: nothing else is loaded or marked deleted in this schema, so plain inserts are safe and no two loads can
  * deadlock. A process that was stopped while it holds the lock loses it after seconds. It is an advisory lock, since
  * locking the tables would also stop autovacuum. A row that somebody inserts by hand at the same time makes the load
  * fail on its key; tried again, it finds the row.
+ *
+ * Throws: PersonalDataMismatch where the mirror keeps personal data otherwise.
  */
 export async function lockForLoading(
   trx: DatabaseTransaction,
-  { isAlone, runId }: { isAlone: boolean; runId: number | null },
-): Promise<string> {
+  { isAlone, runId, treatment }: { isAlone: boolean; runId: number | null; treatment?: Treatment },
+): Promise<void> {
   const answer = await sql<{ kept: string }>`
     select set_config('affiliate_mirror.run_id', ${runId === null ? '' : String(runId)}, true),
       lock_for_storing(${isAlone}) as kept
   `.execute(trx);
-  return onlyRow(answer, 'lock_for_storing').kept;
+  const { kept } = onlyRow(answer, 'lock_for_storing');
+  if (treatment !== undefined) refuseOtherMode(treatment.kept, kept);
 }

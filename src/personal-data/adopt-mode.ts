@@ -5,27 +5,22 @@ import type { PersonalDataSettings } from '../config/personal-data.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { onlyRow } from '../db/only-row.ts';
 import { transact } from '../db/transact.ts';
+import { lockForLoading } from '../mirror/load-batch.ts';
 import { LOAD_ORDER } from '../records/mirrored-tables.ts';
-import { lockForRewriting } from './locks.ts';
-import { LEFT_OUT } from './make-personal-data.ts';
-import { leaveOutTexts } from './rewrite-texts.ts';
 import { isSameMode, readState, saveMode } from './stored-state.ts';
 
 /** Where records of the program are. */
 const FILLED = [...LOAD_ORDER, 'record_history', 'rejected_records'];
 
 /**
- * Makes a mirror that has never stored a record keep personal data as the settings say; leaves any other as it is. What
- * it has of errors, of syncs that failed before, quotes nothing from then on either. Idempotent: yes.
+ * Makes a mirror that has never stored a record keep personal data as the settings say; leaves any other as it is.
+ * Idempotent: yes.
  */
 export async function adoptMode(db: Database, settings: PersonalDataSettings): Promise<void> {
   if (isSameMode(settings, await readState(db))) return;
   await transact(db, async (trx) => {
-    await lockForRewriting(trx);
-    if (!(await isEmpty(trx))) return;
-    const { mode } = settings;
-    if (mode !== 'plain') await leaveOutTexts(trx, LEFT_OUT[mode], new Map());
-    await saveMode(trx, settings);
+    await lockForLoading(trx, { isAlone: true, runId: null });
+    if (await isEmpty(trx)) await saveMode(trx, settings);
   });
 }
 

@@ -1,4 +1,4 @@
-// Takes one person's data out of the mirror for good: out of what is there, and of what later syncs bring.
+// Takes one person's data out of the mirror for good: out of what is there, and out of what any writer brings later.
 //
 // What money rests on stays: commissions, sales and the payment ledger with their identifiers and amounts. Two
 // addresses count as one person only where the mirror says so: the addresses that an affiliate has and had, the new one
@@ -8,19 +8,18 @@
 
 import { sql } from 'kysely';
 import type { PersonalDataSettings } from '../config/personal-data.ts';
-import { addressSpellings } from '../contract/mail-address.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { onlyRow } from '../db/only-row.ts';
 import { transact } from '../db/transact.ts';
 import { ConfigError } from '../errors.ts';
-import { type FoundPerson, findNamed, findPerson, onlyAddresses, type PersonRecords } from './find-person.ts';
-import { lockForRewriting } from './locks.ts';
-import { type RowCounts, rewriteRows } from './rewrite-rows.ts';
-import { findKept, forgetInTexts, type Kept } from './rewrite-texts.ts';
-import { readRule, readState, refuseOtherMode, type StoredState } from './stored-state.ts';
-import { patternOf } from './text-pattern.ts';
-import { formOf, isHashed, saltAddress } from './values.ts';
+import { lockForLoading } from '../mirror/load-batch.ts';
+import { emptyRows } from './empty-rows.ts';
+import { findNames } from './find-names.ts';
+import { type FoundPerson, findPerson, type PersonRecords } from './find-person.ts';
+import { findKept, forgetInTexts, type Kept, patternOf } from './forget-in-texts.ts';
+import type { RowCounts } from './rewriting.ts';
+import { readState, refuseOtherSettings } from './stored-state.ts';
 
 export interface Forgetting {
   readonly number: number;
@@ -48,30 +47,23 @@ export async function forgetPerson(
 ): Promise<Forgetting> {
   const word = who.trim();
   return transact(db, async (trx) => {
-    await lockForRewriting(trx);
+    // In the order of everybody else: a writer of payments holds its request before it waits for the right to load.
+    await sql`lock table commission_updates in share row exclusive mode`.execute(trx);
+    await lockForLoading(trx, { isAlone: true, runId: null });
     const state = await readState(trx);
-    refuseOtherMode(settings, state);
-    const { salt } = state;
-    const { key } = settings;
-    const named = await findNamed(trx, { key, salt, word });
-    if (named === null) {
+    refuseOtherSettings(settings, state);
+    const person = await findPerson(trx, { settings, salt: state.salt }, word);
+    if (person === null) {
       throw new ConfigError([
         `${word} is neither an e-mail address nor the identifier of an affiliate, a referral or a customer in the mirror`,
       ]);
     }
-    const person = await findPerson(trx, { key, salt, ...named });
-    const { forms } = person;
-    // With a key, the address is only kept in a form that nobody without the key can guess.
-    const lasting = state.mode === 'hash' ? forms.filter(isHashed) : forms.filter((form) => !isHashed(form));
-    const known = await noteForgotten(trx, state, { person, forms: lasting, by });
-    const others = person.addresses.map(formOf);
-    // The identifier of a customer may be a number, which is in many texts.
-    const addressTexts = [...onlyAddresses(forms), ...others].flatMap(addressSpellings);
-    const pattern = patternOf([...new Set([...addressTexts, ...person.names])]);
+    const known = await noteForgotten(trx, person, by);
+    const { affiliates, referrals } = person.records;
+    const names = await findNames(trx, person.records);
+    const pattern = patternOf([...person.words, ...names, ...affiliates, ...referrals]);
     const counts: RowCounts = new Map();
-    const rule = await readRule(trx, settings, await readState(trx));
-    const names = pattern === null ? null : new RegExp(pattern.regex, 'i');
-    await rewriteRows(trx, rule, { counts, names });
+    await emptyRows(trx, counts, names);
     if (pattern !== null) await forgetInTexts(trx, pattern, counts);
     const kept = pattern === null ? [] : await findKept(trx, pattern);
     return { ...known, counts, kept };
@@ -82,37 +74,32 @@ type Known = Omit<Forgetting, 'counts' | 'kept'>;
 
 async function noteForgotten(
   trx: DatabaseTransaction,
-  { salt }: StoredState,
-  { person, forms, by }: { person: FoundPerson; forms: readonly string[]; by: string },
+  { records, hashes }: FoundPerson,
+  by: string,
 ): Promise<Known> {
-  const records = Object.entries(person.records).flatMap(([table, ids]) =>
+  const ofPerson = Object.entries(records).flatMap(([table, ids]) =>
     ids.map((record) => ({ table_name: table, record_id: record })),
   );
-  const hashes = [...new Set(forms.map((form) => saltAddress(salt, form)))];
   const earlier = await sql<{ number: number }>`
     select number from forgotten_records
-    where record_id = any(${records.map(({ record_id }) => record_id)}::text[])
+    where record_id = any(${ofPerson.map(({ record_id }) => record_id)}::text[])
     union
     select number from forgotten_addresses where address_hash = any(${hashes}::text[])
     order by number limit 1
   `.execute(trx);
   const number = earlier.rows[0]?.number ?? (await addPerson(trx, by));
-  const added = await sql<{ added: number }>`
+  await sql`
     with records as (
       insert into forgotten_records (table_name, record_id, number)
       select table_name, record_id, ${number}::bigint
-      from jsonb_to_recordset(${JSON.stringify(records)}::jsonb) as record (table_name text, record_id text)
-      on conflict do nothing returning 1
-    ), addresses as (
-      insert into forgotten_addresses (address_hash, number)
-      select hash, ${number}::bigint from unnest(${hashes}::text[]) as hash
-      on conflict do nothing returning 1
+      from jsonb_to_recordset(${JSON.stringify(ofPerson)}::jsonb) as record (table_name text, record_id text)
+      on conflict do nothing
     )
-    select (select count(*) from records) + (select count(*) from addresses) as added
+    insert into forgotten_addresses (address_hash, number)
+    select hash, ${number}::bigint from unnest(${hashes}::text[]) as hash
+    on conflict do nothing
   `.execute(trx);
-  // What was read before this is committed is not stored any more (see lock_for_storing).
-  if (onlyRow(added, 'the count of what was added').added > 0)
-    await sql`update personal_data set version = version + 1`.execute(trx);
+  await sql`select keep_out_forgotten()`.execute(trx);
   return readKnown(trx, number);
 }
 

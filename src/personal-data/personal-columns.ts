@@ -20,12 +20,6 @@ export const IDENTITY_COLUMNS = {
   referrals: columnsAbout('referrals', 'identity'),
 } as const;
 
-/** These identify a customer: a person is known by them only where they were named to forget that person. */
-export const CUSTOMER_COLUMNS = {
-  affiliates: columnsAbout('affiliates', 'customer'),
-  referrals: columnsAbout('referrals', 'customer'),
-} as const;
-
 function columnsAbout(table: MirroredTable, kind: PersonalKind): readonly string[] {
   return Object.keys(PERSONAL_COLUMNS[table]).filter((column) => PERSONAL_COLUMNS[table][column] === kind);
 }

@@ -1,58 +1,93 @@
-// Has the mirror keep personal data as the settings say, and rewrites what it holds to that.
+// Has the mirror keep personal data as the settings say: what it holds of them is emptied, and the next full sync fills
+// in what the API still has.
 //
-// One transaction, under the lock of loads: whoever reads sees all of it or nothing, a failure leaves everything as it
-// was, and a process that is set otherwise is refused from then on, since every load compares (see lock_for_storing).
+// One transaction, under the lock of loads: whoever reads sees all of it or nothing, and a process that is set
+// otherwise is refused from then on, because every load compares (see lock_for_storing).
 
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { PersonalDataMode, PersonalDataSettings } from '../config/personal-data.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { transact } from '../db/transact.ts';
-import { lockForRewriting } from './locks.ts';
-import { LEFT_OUT } from './make-personal-data.ts';
-import { type RowCounts, rewriteRows } from './rewrite-rows.ts';
-import { leaveOutTexts } from './rewrite-texts.ts';
-import { isSameMode, readRule, readState, type StoredState, saveMode } from './stored-state.ts';
-import { fingerprint } from './values.ts';
+import { lockForLoading } from '../mirror/load-batch.ts';
+import { LOAD_ORDER, type MirroredTable } from '../records/mirrored-tables.ts';
+import { PERSONAL_COLUMNS } from './personal-columns.ts';
+import { count, keepNoHistory, type RowCounts } from './rewriting.ts';
+import { isSameMode, readState, saveMode } from './stored-state.ts';
 
 export interface Switched {
   readonly from: PersonalDataMode;
   readonly to: PersonalDataMode;
   /** Whether the mode or the key is another than before. */
   readonly isChanged: boolean;
-  /** Whether people who were forgotten are known by address with the former key only, which is not set. */
-  readonly lacksFormerKey: boolean;
+  /** Whether forgotten people were known by addresses that this mode stores otherwise. */
+  readonly losesAddresses: boolean;
   readonly counts: RowCounts;
 }
 
 /**
- * Returns what was rewritten. What is plain becomes hashed or null at once, and what is hashed null. Hashes of another
- * key, and those of a mirror that goes back to plain, become null: the next full sync fills in what the program still
- * has. Idempotent: yes.
+ * Returns what was emptied: the personal columns, their copies in the history, and the rejected records.
+ * Idempotent: yes.
  *
- * Throws: the database's errors, such as the one for a role that does not own the tables.
+ * Throws: the database's errors, such as the one for a role that may not.
  */
 export async function switchMode(db: Database, settings: PersonalDataSettings): Promise<Switched> {
   return transact(db, async (trx) => {
-    await lockForRewriting(trx);
+    await lockForLoading(trx, { isAlone: true, runId: null });
     const state = await readState(trx);
     const counts: RowCounts = new Map();
     const { mode } = settings;
     const isChanged = !isSameMode(settings, state);
     if (isChanged) {
-      const rule = await readRule(trx, settings, state);
-      await rewriteRows(trx, { ...rule, keepsHashes: false }, { counts });
+      await keepNoHistory(trx);
+      for (const table of LOAD_ORDER) await emptyTable(trx, table, counts);
+      await emptyRejected(trx, counts);
       await saveMode(trx, settings);
     }
-    // Also where nothing changed: whoever runs it again wants nothing to be left.
-    if (mode !== 'plain') await leaveOutTexts(trx, LEFT_OUT[mode], counts);
-    const lacksFormerKey = isOfOtherKey(settings, state) && (await knowsForgottenAddress(trx));
-    return { from: state.mode, to: mode, isChanged, lacksFormerKey, counts };
+    const isHashed = mode === 'hash' || state.mode === 'hash';
+    const losesAddresses = isChanged && isHashed && (await knowsForgottenAddress(trx));
+    return { from: state.mode, to: mode, isChanged, losesAddresses, counts };
   });
 }
 
-/** In mode hash, forgotten addresses are kept as they come out of its key. */
-function isOfOtherKey({ key }: PersonalDataSettings, { mode, key_fingerprint }: StoredState): boolean {
-  return mode === 'hash' && (key === null || fingerprint(key) !== key_fingerprint);
+/** Returns the columns that are emptied: an identifier at the payment processor is kept in each mode. */
+function emptiedColumns(table: MirroredTable): readonly string[] {
+  const columns = Object.entries(PERSONAL_COLUMNS[table]).filter(([, kind]) => kind !== 'pseudonym');
+  return [...columns.map(([column]) => column), '_extra'];
+}
+
+async function emptyTable(trx: DatabaseTransaction, table: MirroredTable, counts: RowCounts): Promise<void> {
+  const columns = emptiedColumns(table);
+  const emptied = columns.map((column) => emptiedValue(table, column));
+  const refs = columns.map((column) => sql.ref(column));
+  const rows = await sql`
+    update ${sql.table(table)}
+    set (${sql.join(refs)}, _changed_at) = row(${sql.join(emptied)}, (select stamp_changes()))
+    where (${sql.join(refs)}, true) is distinct from (${sql.join(emptied)}, true)
+  `.execute(trx);
+  count(counts, table, rows);
+  const before = sql`without_person(before, ${columns}::text[])`;
+  const after = sql`without_person(after, ${columns}::text[])`;
+  const lines = await sql`
+    update record_history set before = ${before}, after = ${after}
+    where table_name = ${table} and before ?| ${columns}::text[] and (before, after) is distinct from (${before}, ${after})
+  `.execute(trx);
+  count(counts, 'record_history', lines);
+}
+
+function emptiedValue(table: MirroredTable, column: string): RawBuilder<unknown> {
+  const kind = PERSONAL_COLUMNS[table][column];
+  if (kind === 'coupon') return sql`without_names(${sql.ref(column)})`;
+  if (kind === 'figures') return sql`only_figures(${sql.ref(column)})`;
+  return kind === undefined ? sql`null::jsonb` : sql`null::text`;
+}
+
+async function emptyRejected(trx: DatabaseTransaction, counts: RowCounts): Promise<void> {
+  // The number keeps those without an identifier apart.
+  const rows = await sql`
+    update rejected_records
+    set payload = json_build_object('id', record_id, 'left_out', 'rejection ' || id)
+  `.execute(trx);
+  count(counts, 'rejected_records', rows);
 }
 
 async function knowsForgottenAddress(trx: DatabaseTransaction): Promise<boolean> {

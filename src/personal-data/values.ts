@@ -1,8 +1,9 @@
 // Turns single values into what may be stored of them: keyed hashes that stay equal where the values are equal, and
 // salted hashes of the addresses of people who were forgotten.
 
-import { createHmac, type KeyObject } from 'node:crypto';
-import { canonicalAddress } from '../contract/mail-address.ts';
+import { createHash, createHmac, type KeyObject } from 'node:crypto';
+import type { PersonalDataSettings } from '../config/personal-data.ts';
+import { addressSpellings, canonicalAddress } from '../contract/mail-address.ts';
 
 const PREFIX = 'hmac:';
 const HASHED = /^hmac:[0-9a-f]{64}$/;
@@ -34,21 +35,18 @@ export function fingerprint(key: KeyObject): string {
   return createHmac('sha256', key).update(FINGERPRINT_OF).digest('hex').slice(0, FINGERPRINT_CHARACTERS);
 }
 
-/** Returns the form of an address as it is stored: a hash as it is, an address as it is compared. */
-export function formOf(stored: string): string {
-  return isHashed(stored) ? stored : normalise(stored, true);
-}
-
 /**
- * Returns the texts under which an address may be known as forgotten: the address, and its hash where there is a key.
+ * Returns the texts as which a mirror in this mode stores an address or an identifier of a customer, given plain or as
+ * it is stored: its keyed hash, or the address with its domain in either spelling.
  */
-export function addressForms(key: KeyObject | null, address: string): readonly string[] {
-  if (isHashed(address)) return [address];
-  const normalised = formOf(address);
-  return key === null ? [normalised] : [normalised, hashValue(key, normalised)];
+export function storedForms({ mode, key }: PersonalDataSettings, text: string): readonly string[] {
+  if (isHashed(text)) return [text];
+  const normalised = normalise(text, true);
+  if (mode === 'hash' && key !== null && isAddress(normalised)) return [hashValue(key, normalised)];
+  return addressSpellings(normalised);
 }
 
-/** Returns what is kept of a forgotten address, given in one of its forms. */
-export function saltAddress(salt: string, form: string): string {
-  return createHmac('sha256', salt).update(form).digest('hex');
+/** Returns what is kept of a form that leads to a forgotten person, as salted_hash() in the database makes it. */
+export function saltForm(salt: string, form: string): string {
+  return createHash('sha256').update(`${salt}${form.toLowerCase()}`).digest('hex');
 }

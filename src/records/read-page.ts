@@ -6,12 +6,11 @@ import type { Timestamp } from '../contract/timestamp.ts';
 import { observationMicros } from './binary-array.ts';
 import type { MirroredTable } from './mirrored-tables.ts';
 import { type EncodedRows, makePageRows } from './page-rows.ts';
-import type { PersonalData, Recognised } from './personal-data.ts';
 import { isPlainRecord, parsedRecord } from './plain-record.ts';
 import { type ReadDeps, type RefusedApart, readRecord } from './read-record.ts';
 import { RECORD_KINDS } from './record-kinds.ts';
 import type { Rejection } from './rejection-reason.ts';
-import { withoutSpans } from './rows-of-record.ts';
+import { PLAIN, type Treatment } from './treatment.ts';
 import { cutDeep } from './unstorable.ts';
 
 export interface ObservedPage {
@@ -35,10 +34,8 @@ export interface ReadPages {
   /** Nested records that were refused, while the records around them are among the rows; of commissions only. */
   readonly nestedRejections: readonly NestedRejection[];
   readonly namedLinks: readonly NamedLinks[];
-  /** By whom personal data were treated; null where nobody did. */
-  readonly treatment: PersonalData | null;
-  /** Recognised on these pages; to be noted with the load, so that they are known by their identifiers from then on. */
-  readonly recognised: readonly Recognised[];
+  /** How personal data were treated. */
+  readonly treatment: Treatment;
 }
 
 /** Returns what the records of the pages make; of several observations of a record, the newest. */
@@ -51,15 +48,9 @@ export function readPages(
   const rejections: Rejection[] = [];
   const nestedRejections: NestedRejection[] = [];
   const namedLinks: NamedLinks[] = [];
-  const { personalData = null } = deps;
-  const recognisedBefore = personalData?.recognised.length ?? 0;
-  const refuse = (
-    table: MirroredTable,
-    { id, reason }: Pick<Rejection, 'id' | 'reason'>,
-    record: unknown,
-  ) => {
-    const payload = cutDeep(parsedRecord(record));
-    return { id, ...(personalData?.treatRefused({ table, id, reason, payload }) ?? { reason, payload }) };
+  const { treatment = PLAIN } = deps;
+  const refuse = ({ id, reason }: Pick<Rejection, 'id' | 'reason'>, record: unknown) => {
+    return { id, reason, payload: treatment.treatRefused(id, cutDeep(parsedRecord(record))) };
   };
   let count = 0;
   for (const { observedAt, records } of pages) {
@@ -69,16 +60,15 @@ export function readPages(
       const apart: RefusedApart[] | null = resource === 'commissions' ? [] : null;
       const read = readRecord(deps, resource, record, observedAtMicros, apart);
       if ('rows' in read) {
-        for (const row of read.rows)
-          rows.add(personalData === null ? row : personalData.treatRow(withoutSpans(row)));
+        for (const row of read.rows) rows.add(treatment.treatRow(row));
         const links = resource === 'affiliates' ? readNamedLinks(record, observedAt) : null;
         if (links !== null) namedLinks.push(links);
         for (const refused of apart ?? []) {
           const { table } = refused;
-          nestedRejections.push({ table, ...refuse(table, refused, refused.record), observedAt });
+          nestedRejections.push({ table, ...refuse(refused, refused.record), observedAt });
         }
       } else {
-        rejections.push({ ...refuse(resource, read, record), observedAt });
+        rejections.push({ ...refuse(read, record), observedAt });
       }
     }
   }
@@ -88,8 +78,7 @@ export function readPages(
     rejections,
     nestedRejections,
     namedLinks,
-    treatment: personalData,
-    recognised: personalData?.recognised.slice(recognisedBefore) ?? [],
+    treatment,
   };
 }
 

@@ -8,11 +8,11 @@ import type { DriftWatch } from './drift-watch.ts';
 import type { LoadedCache } from './loaded-cache.ts';
 import type { MirroredTable } from './mirrored-tables.ts';
 import { recordOf } from './nested-bytes.ts';
-import type { PersonalData } from './personal-data.ts';
 import { isPlainRecord, type PlainRecord } from './plain-record.ts';
 import { CUSTOMER_FIELDS, type Nesting, RECORD_KINDS, type RecordKind } from './record-kinds.ts';
-import { describeIssues, jsonType, quoteJson } from './rejection-reason.ts';
+import { describeIssues, jsonType } from './rejection-reason.ts';
 import { type CheckedRecord, type MirrorRow, toRow } from './rows-of-record.ts';
+import type { Treatment } from './treatment.ts';
 import { findUnstorable } from './unstorable.ts';
 
 export type ParsedRecord =
@@ -23,8 +23,8 @@ export interface ReadDeps {
   /** Nested records that are in it make no row; null to make a row of each. */
   readonly cache: LoadedCache | null;
   readonly drift: DriftWatch | null;
-  /** Treats what is stored of people; without, all is stored as it came. */
-  readonly personalData?: PersonalData | null;
+  /** What is stored of people; without, all as it came. */
+  readonly treatment?: Treatment | undefined;
 }
 
 /** A nested record that was refused by itself. */
@@ -103,7 +103,7 @@ function readInto(
     const checked = kind.schema.safeParse(withoutExactNumbers(record, kind.ownFields));
     if (!checked.success) {
       deps.drift?.noteIssues(checked.error.issues, record, prefix);
-      return describeIssues(checked.error.issues, record, prefix, quoteOf(deps));
+      return describeIssues(checked.error.issues, record, prefix);
     }
   }
   // No schema changes a value, so the record itself is read on: what came is what is stored.
@@ -111,7 +111,7 @@ function readInto(
   const row = toRow(kind, fields, observedAtMicros);
   if (!isPlain || row.extra !== null) {
     const unstorable = findUnstorable(fields, { except: kind.nestedFields, known: kind.ownFields });
-    if (unstorable !== null) return `${prefix}${pathOf(deps, unstorable.path)}: ${unstorable.problem}`;
+    if (unstorable !== null) return `${prefix}${outermost(unstorable.path)}: ${unstorable.problem}`;
   }
   if (deps.drift !== null) noteFields(deps.drift, kind, fields, prefix);
   if (row.extra !== null) deps.drift?.noteUnknownFields(row.extra, prefix);
@@ -125,13 +125,9 @@ function readInto(
   return null;
 }
 
-// Where nothing of a person may be kept, a reason names the type of what came, and of unknown fields the outermost.
-function quoteOf({ personalData }: ReadDeps): (value: unknown) => string {
-  return personalData?.mayQuote === false ? jsonType : quoteJson;
-}
-
-function pathOf({ personalData }: ReadDeps, path: string): string {
-  return personalData?.mayQuote === false ? (path.split('.')[0] ?? '') : path;
+// An inner field of what the contract does not know may be named after a person.
+function outermost(path: string): string {
+  return path.split('.')[0] ?? '';
 }
 
 // To a schema an exact number is an object, which a customer may be; no field of the contract holds one.
@@ -168,7 +164,7 @@ function readNested(reading: Reading, place: Place, value: unknown): string | nu
     if (!Array.isArray(value)) {
       const path = `${prefix}${nesting.field}`;
       reading.deps.drift?.noteRetyped(path, value);
-      return `${path}: expected array, got ${quoteOf(reading.deps)(value)}`;
+      return `${path}: expected array, got ${jsonType(value)}`;
     }
     for (const item of value) {
       const reason = readOne(reading, place, item);

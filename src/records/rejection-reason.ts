@@ -3,7 +3,6 @@
 import type { z } from 'zod';
 import { isExactNumber } from '../contract/exact-number.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
-import { cutDeep } from './unstorable.ts';
 
 /** A record that cannot be stored, and why. */
 export interface Rejection {
@@ -15,29 +14,16 @@ export interface Rejection {
   readonly observedAt: Timestamp;
 }
 
-/** Longest piece of a value that is quoted. */
-const QUOTED_CHARACTERS = 40;
 const NAMED_ISSUES = 3;
 
-/** Returns such as `affiliate.email: expected string, got 17`; the first few problems where there are more. */
-export function describeIssues(
-  issues: readonly z.core.$ZodIssue[],
-  record: unknown,
-  prefix: string,
-  quote: (value: unknown) => string = quoteJson,
-): string {
-  const named = issues.slice(0, NAMED_ISSUES).map((issue) => describeIssue(issue, record, prefix, quote));
+/**
+ * Returns such as `affiliate.email: expected string, got number`; the first few problems where there are more. A value
+ * is not quoted: it may be about a person.
+ */
+export function describeIssues(issues: readonly z.core.$ZodIssue[], record: unknown, prefix: string): string {
+  const named = issues.slice(0, NAMED_ISSUES).map((issue) => describeIssue(issue, record, prefix));
   const more = issues.length - named.length;
   return named.join('; ') + (more > 0 ? `; and ${more} more` : '');
-}
-
-/** Returns the value in JSON, cut where it is long; `nothing` where there is none. */
-export function quoteJson(value: unknown): string {
-  if (value === undefined) return 'nothing';
-  // Such as 1e400, which JSON.parse makes Infinity of: as JSON that would be null.
-  if (typeof value === 'number' && !Number.isFinite(value)) return 'a number that is too large';
-  const text = JSON.stringify(cutDeep(value));
-  return text.length <= QUOTED_CHARACTERS ? text : `${text.slice(0, QUOTED_CHARACTERS).toWellFormed()}…`;
 }
 
 /** Returns the JSON type of a value: null and array are types of their own. */
@@ -57,15 +43,17 @@ export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return current;
 }
 
-function describeIssue(
-  issue: z.core.$ZodIssue,
-  record: unknown,
-  prefix: string,
-  quote: (value: unknown) => string,
-): string {
+function describeIssue(issue: z.core.$ZodIssue, record: unknown, prefix: string): string {
   const path = `${prefix}${issue.path.join('.')}`;
   const value = valueAt(record, issue.path);
-  return `${path === '' ? 'record' : path}: ${expected(issue, value)}, got ${quote(value)}`;
+  return `${path === '' ? 'record' : path}: ${expected(issue, value)}, got ${describeType(value)}`;
+}
+
+function describeType(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  // Such as 1e400, which JSON.parse makes Infinity of.
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'a number that is too large';
+  return jsonType(value);
 }
 
 function expected(issue: z.core.$ZodIssue, value: unknown): string {

@@ -20,7 +20,6 @@ import {
   saveListProblem,
 } from '../mirror/optional-lists.ts';
 import { readVersion } from '../package.ts';
-import { storeText } from '../personal-data/store-text.ts';
 import type { SyncDeps } from './walk.ts';
 
 export interface FoundLists {
@@ -61,7 +60,7 @@ export async function findOptionalLists(
 }
 
 async function ask(
-  { api, db, log, personalData }: SyncDeps,
+  { api, db, log }: SyncDeps,
   { list, version, signal }: { list: OptionalList; version: string; signal: AbortSignal | undefined },
 ): Promise<AppError | null> {
   let isServed: boolean;
@@ -70,10 +69,9 @@ async function ask(
   } catch (error) {
     signal?.throwIfAborted();
     if (!(error instanceof AppError) || error.code.startsWith('DB_')) throw error;
-    await storeText({ db, personalData }, storableText(describeError(error)), async (trx, problem) => {
-      log.warn({ resource: list, reason: problem }, 'sync.list_unknown');
-      await saveListProblem(trx, { list, problem });
-    });
+    const problem = storableText(describeError(error));
+    log.warn({ resource: list, reason: problem }, 'sync.list_unknown');
+    await saveListProblem(db, { list, problem });
     return error;
   }
   await saveListAnswer(db, { list, isServed, version });

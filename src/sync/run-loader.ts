@@ -15,8 +15,8 @@ import { type SyncRun, saveProgress } from '../mirror/runs/sync-runs.ts';
 import { makeDriftWatch } from '../records/drift-watch.ts';
 import { makeFormReader } from '../records/form-reader.ts';
 import { makeLoadedCache } from '../records/loaded-cache.ts';
-import type { PersonalData } from '../records/personal-data.ts';
 import { type ObservedPage, type ReadPages, readPages } from '../records/read-page.ts';
+import type { Treatment } from '../records/treatment.ts';
 import { beginSpan, inSpan, type Span } from '../tracing/span.ts';
 import { makeListPage, type RecordPage } from './list-resource.ts';
 import type { SyncProgress } from './run-summary.ts';
@@ -61,7 +61,7 @@ export interface RunLoaderDeps {
   readonly db: Database;
   /** Null where a person has accepted that the API has other records than the mirror. */
   readonly account: Account | null;
-  readonly personalData: PersonalData | null;
+  readonly treatment?: Treatment | undefined;
   readonly onProgress?: ((progress: SyncProgress) => void) | undefined;
 }
 
@@ -82,7 +82,7 @@ interface WalkState {
 
 /** Returns the loader of one run, or of its resumption. */
 export function makeRunLoader(
-  { api, db, account, personalData, onProgress }: RunLoaderDeps,
+  { api, db, account, treatment, onProgress }: RunLoaderDeps,
   {
     run,
     resource,
@@ -94,7 +94,7 @@ export function makeRunLoader(
   const cache = makeLoadedCache();
   const drift = makeDriftWatch();
   const recordReader = makeFormReader(resource, cache);
-  const readPage = (page: ObservedPage) => readPages({ cache, drift, personalData }, resource, [page]);
+  const readPage = (page: ObservedPage) => readPages({ cache, drift, treatment }, resource, [page]);
   let requests = 0;
   const countRequest = () => {
     requests += 1;

@@ -73,7 +73,6 @@ async function runInTurn(deps: RunDeps, input: SyncInput, span: Span): Promise<R
 async function runLocked(deps: RunDeps, input: SyncInput, startedMs: number, span: Span): Promise<SyncRun> {
   const { db, log } = deps;
   const { resource, mode, signal } = input;
-  const personalData = (await deps.personalData?.current(db)) ?? null;
   const { run, doubt } = await openRun(db, { resource, mode });
   span.set({ run_id: run.id, attempt: run.attempt });
   log.info({ run_id: run.id, resource, mode, attempt: run.attempt }, 'sync.started');
@@ -83,7 +82,7 @@ async function runLocked(deps: RunDeps, input: SyncInput, startedMs: number, spa
       api: deps.api,
       db,
       account: input.acceptProgram === true ? null : makeAccount({ api: deps.api, db }),
-      personalData,
+      treatment: deps.treatment,
       onProgress: deps.onProgress,
     },
     { run, resource, before, signal },
@@ -96,7 +95,8 @@ async function runLocked(deps: RunDeps, input: SyncInput, startedMs: number, spa
   } catch (thrown) {
     const state = signal?.aborted ? 'interrupted' : 'failed';
     const stopping = { state, requests: loader.unsavedRequests(), saved: loader.saved() } as const;
-    const { error, stopped } = await noteStop(deps, run, asDatabaseError(thrown), stopping);
+    const error = asDatabaseError(thrown);
+    const stopped = await noteStop(deps, run, error, stopping);
     deps.onStopped?.(summarise(resource, stopped, startedMs));
     throw error;
   }

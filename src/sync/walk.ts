@@ -5,14 +5,14 @@ import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';
 import type { SyncRun } from '../mirror/runs/sync-runs.ts';
-import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
+import type { Treatment } from '../records/treatment.ts';
 
 export interface SyncDeps {
   readonly api: ApiClient;
   readonly db: Database;
   readonly log: Logger;
-  /** Without, everything is stored as it comes. */
-  readonly personalData?: PersonalDataSource;
+  /** How personal data are kept; without, everything is stored as it comes. */
+  readonly treatment?: Treatment;
 }
 
 export interface WalkInput {

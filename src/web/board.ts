@@ -1,7 +1,7 @@
 // The board of the queue: bull-board, which shows jobs and schedules, and here changes nothing. It is loaded at the
 // first request for it (half a second), and everything that it would load from elsewhere is left out.
 //
-// Why no failed job says here why it failed: an error may quote what the program answered, which may be about people.
+// Why no failed job says here why it failed: Postgres may quote a value in an error, which may be about people.
 // The reason is in the log, and in the run log.
 
 import type { UIConfig } from '@bull-board/api/typings/app';

@@ -29,9 +29,7 @@ export const ERROR_WORDS: Readonly<Record<string, string>> = {
   DB_SCHEMA_MISMATCH:
     'The tables are missing or of another version; or, found by doctor and migrate, new rows get numbers that others have, or views, triggers or keys are lost: run affiliate-mirror migrate, update, or restore again.',
   PERSONAL_DATA_MISMATCH:
-    "PII or the key is not the mirror's: set what the message names, or switch. Nothing is read or sent any more; a worker whose mirror is switched ends. Exit code 2.",
-  PERSONAL_DATA_STALE:
-    'Somebody was forgotten, or recognised by another process as somebody who was, after records were read: they were not stored. The next sync goes on and reads them anew.',
+    "PII or the key is not the mirror's: set what the message names, or switch. Nothing is read or sent; a worker whose mirror is switched stores nothing more, and ends. Exit code 2.",
   DB_MIGRATION_FAILED: 'A migration failed (nothing of it remains) or an applied one was edited.',
   EMBEDDED_POSTGRES_FAILED:
     'The embedded Postgres could not be started or shared; the message holds its own log.',

@@ -117,16 +117,20 @@ describe('a commission', () => {
     ]) {
       const error = await failureOf(call());
       expect(error).toBeInstanceOf(ApiRejected);
-      expect(error).toMatchObject({ status: 404, details: [] });
-      expect(describeError(error)).toContain(`(404: Commission not found: ${UNKNOWN_ID})`);
+      expect(error).toMatchObject({ status: 404, details: [`Commission not found: ${UNKNOWN_ID}`] });
+      expect(describeError(error)).toMatch(/^the program rejected \w+ \S+ \(404\)$/);
     }
     expect(current().received()).toBe(2);
   });
 
   it('whose change is invalid is rejected with the details', async () => {
     const error = await failureOf(newClient().api.putCommission(anId(), { due_at: 'soon' }));
-    expect(error).toMatchObject({ name: 'ApiRejected', status: 422, details: [expect.any(String)] });
-    expect(describeError(error)).toContain('Due at is not an ISO 8601 time');
+    expect(error).toMatchObject({
+      name: 'ApiRejected',
+      status: 422,
+      details: [expect.any(String), expect.any(String)],
+    });
+    expect(error).toMatchObject({ details: expect.arrayContaining([expect.stringContaining('Due at')]) });
     expect(current().received()).toBe(1);
   });
 });
@@ -142,7 +146,7 @@ describe('a wrong secret', () => {
       const error = await failureOf(call());
       expect(error).toBeInstanceOf(ApiUnauthorized);
       expect(describeError(error)).toBe(
-        "the program refused the API secret (401: Invalid API Secret.): check AFFILIATE_API_SECRET against the account's company settings; the operator may have rotated it",
+        "the program refused the API secret (401): check AFFILIATE_API_SECRET against the account's company settings; the operator may have rotated it",
       );
     }
     expect(current().received()).toBe(3);
@@ -216,7 +220,7 @@ describe.each(READS)('reading $what', ({ read }) => {
     sandbox.setFaults({ shares: { redirect: 1 }, exact: [] });
     const error = await failureOf(read(newClient().api));
     expect(error).toMatchObject({ name: 'ApiRejected', status: 302 });
-    expect(describeError(error)).toContain(`to ${sandbox.url}/elsewhere: check AFFILIATE_API_URL`);
+    expect(describeError(error)).toContain(`to ${sandbox.url}: check AFFILIATE_API_URL`);
     expect(received()).toBe(1);
   });
 });

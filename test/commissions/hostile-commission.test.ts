@@ -42,7 +42,7 @@ const CASES: readonly {
     spoil: (referral) => {
       referral['visits'] = piece(deepArrays(50_000));
     },
-    says: /^sale\.referral\.visits: expected number, got \[\[/,
+    says: /^sale\.referral\.visits: expected number, got array/,
   },
   {
     what: 'a nested record within itself 8,000 times',

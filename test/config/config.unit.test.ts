@@ -64,9 +64,7 @@ test('with both variables, it returns the program', () => {
     secret: 's3cret',
     rereadSecret: expect.any(Function),
     proxy: null,
-    quotesAnswers: true,
   });
-  expect(readProgramConfig({ ...environment, PII: 'omit' }).program.quotesAnswers).toBe(false);
 });
 
 test('the secret is read again from its file, and is none while that holds none', async () => {

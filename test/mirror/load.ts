@@ -10,8 +10,8 @@ import { readSeenRows } from '../../src/mirror/runs/seen-rows.ts';
 import type { DriftWatch } from '../../src/records/drift-watch.ts';
 import type { LoadedCache } from '../../src/records/loaded-cache.ts';
 import type { MirroredTable } from '../../src/records/mirrored-tables.ts';
-import type { PersonalData } from '../../src/records/personal-data.ts';
 import { type ObservedPage, readPages } from '../../src/records/read-page.ts';
+import type { Treatment } from '../../src/records/treatment.ts';
 
 /** Returns the timestamp `second` seconds after the start of 2026-07. */
 export function at(second: number): string {
@@ -26,7 +26,7 @@ export interface LoadedPages {
   readonly cache?: LoadedCache;
   readonly drift?: DriftWatch;
   /** Outside a run; all is kept where it is left out. */
-  readonly personalData?: PersonalData | null;
+  readonly treatment?: Treatment;
   readonly touch?: boolean;
   /** Of the run; ended as a rule. */
   readonly firstLoad?: FirstLoad;
@@ -34,9 +34,9 @@ export interface LoadedPages {
 
 /** Reads the pages, loads them, commits, and returns the counts. */
 export async function load(database: Database, input: LoadedPages): Promise<LoadResult> {
-  const { resource, runId, cache = null, drift = null, personalData = null, touch = false } = input;
+  const { resource, runId, cache = null, drift = null, treatment, touch = false } = input;
   if (runId === undefined) {
-    const read = readPages({ cache, drift, personalData }, resource, input.pages);
+    const read = readPages({ cache, drift, treatment }, resource, input.pages);
     return database
       .transaction()
       .execute((trx) => loadBatch(trx, { run: null, resource, pages: [read], touch }));

@@ -6,12 +6,11 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { PersonalDataSettings } from '../../src/config/personal-data.ts';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { forgetPerson } from '../../src/personal-data/forget-person.ts';
-import { makePersonalDataSource } from '../../src/personal-data/personal-data-source.ts';
 import { switchMode } from '../../src/personal-data/switch-mode.ts';
 import { buildAffiliate, buildReferral } from '../mirror/build-records.ts';
 import { at, load } from '../mirror/load.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { HASH, PLAIN } from './marked-program.ts';
+import { HASH, OMIT, PLAIN } from './marked-program.ts';
 import { makeSyncs, type Syncs } from './syncs.ts';
 
 const AFFILIATE = 'a0000000-0000-4000-8000-00000000000a';
@@ -19,10 +18,19 @@ const CURRENT = 'maria@people.example';
 const WAITING = 'm.second@people.example';
 const FORMER = 'm.first@people.example';
 const OTHER = 'somebody@people.example';
+const OTHER_KEY: PersonalDataSettings = {
+  mode: 'hash',
+  key: createSecretKey(Buffer.alloc(32, 'another key ')),
+};
 
 let pool: pg.Pool;
 let db: Database;
 let syncs: Syncs;
+
+async function begin(settings: PersonalDataSettings): Promise<void> {
+  await switchMode(db, settings);
+  syncs = makeSyncs(db, settings);
+}
 
 beforeEach(async () => {
   ({ pool } = await createTestDatabase());
@@ -63,10 +71,10 @@ describe.each([PLAIN, HASH])('in mode $mode', (settings) => {
     ['an old address', FORMER],
     ['its identifier', AFFILIATE],
   ])('an affiliate that is forgotten by %s is forgotten as a customer of each other one', async (_, who) => {
+    await begin(settings);
     await syncAffiliate(AFFILIATE, FORMER, null);
     await syncAffiliate(AFFILIATE, CURRENT, WAITING);
     await syncCustomers([CURRENT, WAITING, FORMER, OTHER]);
-    await switchMode(db, settings);
     const forgotten = await forgetPerson(db, settings, { who, by: 'privacy' });
     expect(forgotten).toMatchObject({ records: { affiliates: 1, referrals: 3 } });
     expect(await stillNamed()).toEqual([false, false, false, true]);
@@ -75,9 +83,9 @@ describe.each([PLAIN, HASH])('in mode $mode', (settings) => {
   });
 
   test('a customer who is forgotten by identifier is forgotten by the address of before too', async () => {
+    await begin(settings);
     await syncCustomers([FORMER, FORMER, OTHER]);
     await syncCustomers([CURRENT, FORMER, OTHER]);
-    await switchMode(db, settings);
     await forgetPerson(db, settings, { who: idOf(0), by: 'privacy' });
     expect(await stillNamed()).toEqual([false, false, true]);
   });
@@ -156,23 +164,21 @@ test('an address of the person to which another affiliate is paid is gone and ke
   await forgetPerson(db, PLAIN, { who: CURRENT, by: 'privacy' });
   const stored = async () => (await pool.query('select email, payout_email from affiliates')).rows;
   expect(await stored()).toEqual([{ email: OTHER, payout_email: null }]);
-  const personalData = await makePersonalDataSource(PLAIN).current(db);
   const records = [buildAffiliate({ ...other, updated_at: at(9) })];
-  await load(db, { resource: 'affiliates', pages: [{ observedAt: at(9), records }], personalData });
+  await load(db, { resource: 'affiliates', pages: [{ observedAt: at(9), records }] });
   expect(await stored()).toEqual([{ email: OTHER, payout_email: null }]);
 });
 
 test('a coupon of somebody else is stored as ever, wherever it says whose it is', async () => {
   await forgetPerson(db, PLAIN, { who: CURRENT, by: 'privacy' });
   const affiliate = buildAffiliate({ id: AFFILIATE, email: OTHER });
-  const personalData = await makePersonalDataSource(PLAIN).current(db);
   const shown = { customer: null, link: null };
   const records = [
     buildReferral({ ...shown, id: idOf(0), affiliate, coupon: { token: 'OTHER10' } }),
     buildReferral({ ...shown, id: idOf(1), coupon: { token: 'OTHER20', affiliate_id: AFFILIATE } }),
     buildReferral({ ...shown, id: idOf(2), coupon: { token: 'ANYBODYS' } }),
   ];
-  await load(db, { resource: 'referrals', pages: [{ observedAt: at(9), records }], personalData });
+  await load(db, { resource: 'referrals', pages: [{ observedAt: at(9), records }] });
   const { rows } = await pool.query(`select coupon ->> 'token' as token from referrals order by id`);
   expect(rows).toEqual([{ token: 'OTHER10' }, { token: 'OTHER20' }, { token: null }]);
 });
@@ -185,32 +191,28 @@ test('each address of the person is kept out from then on', async () => {
 });
 
 test.each([
-  ['kept out in mode plain while the key is set', { ...PLAIN, key: HASH.key }, [false, false], false],
-  ['known no longer without the key, and the switch says so', PLAIN, [false, true], true],
-])('an address that was forgotten in mode hash is %s', async (_, settings, named, lacksFormerKey) => {
-  await syncCustomers([CURRENT]);
-  await switchMode(db, HASH);
-  await forgetPerson(db, HASH, { who: CURRENT, by: 'privacy' });
-  expect(await switchMode(db, settings)).toMatchObject({ lacksFormerKey });
-  const personalData = await makePersonalDataSource(settings).current(db);
-  const customer = { platform: 'stripe', id: 'cus_1', name: 'Maria Name', email: CURRENT };
-  const pages = [{ observedAt: at(9), records: [buildReferral({ id: idOf(1), customer })] }];
-  await load(db, { resource: 'referrals', pages, personalData });
-  expect(await stillNamed()).toEqual(named);
-});
+  ['from plain to hash', PLAIN, HASH, true],
+  ['from hash to plain', HASH, PLAIN, true],
+  ['to another key', HASH, OTHER_KEY, true],
+  ['from plain to omit', PLAIN, OMIT, false],
+])(
+  'a switch %s says whether addresses that were forgotten are known no longer',
+  async (_, from, to, losesAddresses) => {
+    await syncCustomers([CURRENT]);
+    await switchMode(db, from);
+    expect(await switchMode(db, from)).toMatchObject({ losesAddresses: false });
+    await forgetPerson(db, from, { who: CURRENT, by: 'privacy' });
+    expect(await switchMode(db, from)).toMatchObject({ isChanged: false, losesAddresses: false });
+    expect(await switchMode(db, to)).toMatchObject({ isChanged: true, losesAddresses });
+  },
+);
 
-test('a switch to another key says that who was forgotten with the former one is known no longer', async () => {
-  const other: PersonalDataSettings = {
-    mode: 'hash',
-    key: createSecretKey(Buffer.alloc(32, 'another key ')),
-  };
+test('after a switch to omit and back, a forgotten address is kept out as before', async () => {
+  await forgetPerson(db, PLAIN, { who: CURRENT, by: 'privacy' });
+  await switchMode(db, OMIT);
+  await switchMode(db, PLAIN);
   await syncCustomers([CURRENT]);
-  await switchMode(db, HASH);
-  expect(await switchMode(db, other)).toMatchObject({ isChanged: true, lacksFormerKey: false });
-  expect(await switchMode(db, HASH)).toMatchObject({ isChanged: true, lacksFormerKey: false });
-  await forgetPerson(db, HASH, { who: CURRENT, by: 'privacy' });
-  expect(await switchMode(db, HASH)).toMatchObject({ isChanged: false, lacksFormerKey: false });
-  expect(await switchMode(db, other)).toMatchObject({ isChanged: true, lacksFormerKey: true });
+  expect(await stillNamed()).toEqual([false]);
 });
 
 test('what is no address, such as a dash, leads from an identifier to nobody else', async () => {

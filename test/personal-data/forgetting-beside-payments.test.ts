@@ -21,7 +21,7 @@ test('a payment that is being noted beside a forgetting is noted, and keeps no w
   const isWaitedFor = Promise.withResolvers<void>();
   // As a writer of payments does: the request first, and then the right to load.
   const paying = db.transaction().execute(async (trx) => {
-    await sql`update commission_updates set last_error = ${`no such ${EMAIL}`}`.execute(trx);
+    await sql`update commission_updates set outcome = ${`no such ${EMAIL}`}`.execute(trx);
     held.resolve();
     await isWaitedFor.promise;
     await lockForLoading(trx, { isAlone: false, runId: null });
@@ -32,6 +32,6 @@ test('a payment that is being noted beside a forgetting is noted, and keeps no w
   isWaitedFor.resolve();
   await paying;
   await forgetting;
-  const { rows } = await pool.query('select last_error from commission_updates');
-  expect(rows).toEqual([{ last_error: expect.not.stringContaining('maria') }]);
+  const { rows } = await pool.query('select outcome from commission_updates');
+  expect(rows).toEqual([{ outcome: expect.not.stringContaining('maria') }]);
 });

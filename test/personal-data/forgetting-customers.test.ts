@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { PersonalDataSettings } from '../../src/config/personal-data.ts';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { forgetPerson } from '../../src/personal-data/forget-person.ts';
-import { makePersonalDataSource } from '../../src/personal-data/personal-data-source.ts';
+import { makeTreatment } from '../../src/personal-data/make-treatment.ts';
 import { switchMode } from '../../src/personal-data/switch-mode.ts';
 import { buildReferral } from '../mirror/build-records.ts';
 import { at, load } from '../mirror/load.ts';
@@ -48,6 +48,8 @@ describe.each([PLAIN, HASH, OMIT])('in mode $mode', (settings) => {
   test.each([CUSTOMER, UUID, '42'])(
     'the customer %s is forgotten and kept out, under one number',
     async (who) => {
+      await switchMode(db, settings);
+      syncs = makeSyncs(db, settings);
       await syncs.affiliate({ processor_customer_id: who, email: 'affiliate@people.example' });
       await syncs.referrals([
         referral(0, who, 'first@people.example'),
@@ -58,7 +60,6 @@ describe.each([PLAIN, HASH, OMIT])('in mode $mode', (settings) => {
       ]);
       // Another customer by now.
       await syncs.referrals([referral(2, 'cus_later', 'third@people.example')]);
-      await switchMode(db, settings);
       const forgotten = await forget(who, settings);
       // Where there are addresses, they lead on, as those of a referral that is named do.
       const theirs = settings.mode === 'omit' ? [3, 4] : [4];
@@ -69,10 +70,10 @@ describe.each([PLAIN, HASH, OMIT])('in mode $mode', (settings) => {
       const { number } = forgotten;
       expect(await forget(who, settings)).toMatchObject({ number, counts: new Map() });
 
-      const personalData = await makePersonalDataSource(settings).current(db);
+      const treatment = makeTreatment(settings);
       const records = [referral(5, who, 'new@people.example'), referral(6, 'cus_new', 'new@people.example')];
       const pages = [{ observedAt: at(9), records: records.map(buildReferral) }];
-      await load(db, { resource: 'referrals', pages, personalData });
+      await load(db, { resource: 'referrals', pages, treatment });
       expect(await stillThere()).toEqual([...theirs, 6]);
       expect(await forget(who, settings)).toMatchObject({
         number,

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { forgetPerson } from '../../src/personal-data/forget-person.ts';
-import { makePersonalDataSource } from '../../src/personal-data/personal-data-source.ts';
+import { makeTreatment } from '../../src/personal-data/make-treatment.ts';
 import { switchMode } from '../../src/personal-data/switch-mode.ts';
 import { buildReferral } from '../mirror/build-records.ts';
 import { at, load } from '../mirror/load.ts';
@@ -41,50 +41,40 @@ describe.each([PLAIN, HASH])('in mode $mode', (settings) => {
   test.each([UNICODE, ASCII])(
     'a person who is forgotten as %s is forgotten and kept out in each spelling',
     async (who) => {
+      await switchMode(db, settings);
+      syncs = makeSyncs(db, settings);
       await syncs.affiliate({ email: ASCII });
       await syncs.referrals([UNICODE, ASCII, CAPITALS, OTHER].map((email, place) => referral(place, email)));
-      await switchMode(db, settings);
       const forgotten = await forgetPerson(db, settings, { who, by: 'privacy' });
-      expect(forgotten).toMatchObject({ records: { affiliates: 1, referrals: 3 }, addresses: 1 });
-      const personalData = await makePersonalDataSource(settings).current(db);
+      expect(forgotten).toMatchObject({ records: { affiliates: 1, referrals: 3 } });
+      const treatment = makeTreatment(settings);
       const records = [UNICODE, ASCII, OTHER].map((email, place) =>
         buildReferral(referral(place + 4, email)),
       );
-      await load(db, { resource: 'referrals', pages: [{ observedAt: at(9), records }], personalData });
+      await load(db, { resource: 'referrals', pages: [{ observedAt: at(9), records }], treatment });
       expect(await named()).toEqual([false, false, false, true, false, false, true]);
     },
   );
 });
 
 test('an address has one hash in each spelling', async () => {
-  await syncs.referrals([UNICODE, ASCII, CAPITALS].map((email, place) => referral(place, email)));
   await switchMode(db, HASH);
+  syncs = makeSyncs(db, HASH);
+  await syncs.referrals([UNICODE, ASCII, CAPITALS].map((email, place) => referral(place, email)));
   expect(await readColumn('select distinct customer_email from referrals')).toHaveLength(1);
 });
 
 /** As others may note the address in a field that the contract does not know. */
-const NOTES = [
-  `Wrote to ${UNICODE}.`,
-  `Wrote to ${ASCII}.`,
-  `Wrote to ${CAPITALS}.`,
-  'https://shop.example/?email=maria%40m%C3%BCnchen.example&plan=1',
-  String.raw`{"email":"maria@m\u00fcnchen.example"}`,
-];
+const NOTES = [`Wrote to ${UNICODE}.`, `Wrote to ${ASCII}.`, `Wrote to ${CAPITALS}.`];
 
 test.each(NOTES)(
   'an address that is forgotten in one spelling is gone and kept out of texts: %j',
   async (note) => {
     const noted = (place: number) => ({ ...referral(place, OTHER), customer: null, note });
     await syncs.referrals([noted(0)]);
-    await pool.query(
-      `insert into sync_runs (resource, mode, state, finished_at, error_code, error)
-     values ('referrals', 'full', 'failed', now(), 'CONTRACT_VIOLATION', 'the answer begins with ' || $1)`,
-      [JSON.stringify({ note })],
-    );
     await forgetPerson(db, PLAIN, { who: note.includes('xn--') ? UNICODE : ASCII, by: 'privacy' });
-    const personalData = await makePersonalDataSource(PLAIN).current(db);
     const pages = [{ observedAt: at(9), records: [buildReferral(noted(1))] }];
-    await load(db, { resource: 'referrals', pages, personalData });
+    await load(db, { resource: 'referrals', pages });
     expect(await findText(database, 'maria')).toEqual([]);
   },
 );

@@ -4,12 +4,10 @@ import type pg from 'pg';
 import { beforeEach, expect, test } from 'vitest';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { forgetPerson } from '../../src/personal-data/forget-person.ts';
-import { makePersonalDataSource } from '../../src/personal-data/personal-data-source.ts';
-import { switchMode } from '../../src/personal-data/switch-mode.ts';
 import { buildAffiliate, buildLink, buildReferral } from '../mirror/build-records.ts';
 import { at, load } from '../mirror/load.ts';
 import { createTestDatabase, createTestDatabaseIn } from '../support/database.ts';
-import { HASH, PLAIN } from './marked-program.ts';
+import { PLAIN } from './marked-program.ts';
 import { makeSyncs, type Syncs } from './syncs.ts';
 
 const AFFILIATE = 'a0000000-0000-4000-8000-00000000000a';
@@ -85,10 +83,8 @@ test.each([`Maria ${CURRENT}`, `${CURRENT}, ${FORMER}`])(
   },
 );
 
-/** Loads records as a process does that has just started, and knows who was forgotten. */
 async function sync(resource: 'affiliates' | 'referrals', record: object): Promise<void> {
-  const personalData = await makePersonalDataSource(PLAIN).current(db);
-  await load(db, { resource, pages: [{ observedAt: at(60), records: [record] }], personalData });
+  await load(db, { resource, pages: [{ observedAt: at(60), records: [record] }] });
 }
 
 test.each([
@@ -139,24 +135,6 @@ test('a link is recognised by its affiliate', async () => {
   expect(await readOne(`select number from forgotten_records where table_name = 'links'`)).toEqual({
     number: 1,
   });
-});
-
-test('to forget somebody again stops no process that works', async () => {
-  await syncs.affiliate({ id: AFFILIATE, email: CURRENT });
-  await forget(CURRENT);
-  const before = await readOne('select kept_personal_data() as kept');
-  await forget(CURRENT);
-  expect(await readOne('select kept_personal_data() as kept')).toEqual(before);
-});
-
-test.each([
-  ['the hash of the address alone in mode hash', HASH],
-  ['the address alone in mode plain, also where a key is set', { ...PLAIN, key: HASH.key }],
-])('what is kept of whom is forgotten is %s', async (_, settings) => {
-  await syncs.affiliate({ id: AFFILIATE, email: CURRENT });
-  await switchMode(db, settings);
-  const forgotten = await forgetPerson(db, settings, { who: CURRENT, by: 'privacy' });
-  expect(forgotten).toMatchObject({ addresses: 1 });
 });
 
 test('two mirrors keep another hash of the same address', async () => {

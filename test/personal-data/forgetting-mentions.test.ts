@@ -1,10 +1,8 @@
-// Where an address of a person who is forgotten is found in fields, records and errors that are not about the person.
+// Where an address of a person who is forgotten is found in fields and records that are not about the person.
 
 import { beforeEach, expect, test } from 'vitest';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
-import { addressesIn } from '../../src/personal-data/addresses-in.ts';
 import { forgetPerson } from '../../src/personal-data/forget-person.ts';
-import { makePersonalDataSource } from '../../src/personal-data/personal-data-source.ts';
 import { buildReferral } from '../mirror/build-records.ts';
 import { at, load } from '../mirror/load.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -20,9 +18,7 @@ const NOTES = [
   `Wrote to ${EMAIL}.`,
   `Wrote to ${EMAIL}!`,
   `https://shop.example/?email=${EMAIL}&plan=1`,
-  'https://shop.example/?email=maria%40people.example&plan=1',
   `mailto:${EMAIL}?subject=hello`,
-  `mailto:ann@people.example%2C${EMAIL}`,
   `https://shop.example/#${EMAIL}`,
   `**${EMAIL}**`,
   `Contact|${EMAIL}|`,
@@ -48,37 +44,20 @@ test.each(NOTES)('an address is forgotten where others are noted with %j', async
     `insert into rejected_records (resource, reason, payload, observed_at) values ('referrals', 'visits', $1, now())`,
     [text],
   );
-  await database.pool.query(
-    `insert into sync_runs (resource, mode, state, finished_at, error_code, error)
-     values ('referrals', 'full', 'failed', now(), 'CONTRACT_VIOLATION', 'the answer begins with ' || $1)`,
-    [text],
-  );
-  expect(await findText(database, 'maria')).toEqual(['referrals', 'rejected_records', 'sync_runs']);
+  expect(await findText(database, 'maria')).toEqual(['referrals', 'rejected_records']);
   await forgetPerson(db, PLAIN, { who: EMAIL, by: 'privacy' });
   expect(await findText(database, 'maria')).toEqual([]);
 });
 
 test.each(NOTES)('an address that was forgotten is not stored later with %j', async (note) => {
   await forgetPerson(db, PLAIN, { who: EMAIL, by: 'privacy' });
-  const personalData = await makePersonalDataSource(PLAIN).current(db);
   const records = [buildReferral(noted(note)), { ...buildReferral({ note }), visits: 'many' }];
   const pages = [{ observedAt: at(1), records }];
-  await load(db, { resource: 'referrals', pages, personalData });
+  await load(db, { resource: 'referrals', pages });
   const { rows } = await database.pool.query('select count(*) as stored from referrals');
   expect(rows).toEqual([{ stored: 1 }]);
   expect(await findText(database, 'maria')).toEqual([]);
 });
-
-test.each(['maria/sales@people.example', 'maria=1@people.example', 'maria%2Fsales@people.example'])(
-  'an address that has in it what is around one in a web address is not stored later: %s',
-  async (email) => {
-    await forgetPerson(db, PLAIN, { who: email, by: 'privacy' });
-    const personalData = await makePersonalDataSource(PLAIN).current(db);
-    const records = [buildReferral(noted(`Wrote to ${email}.`))];
-    await load(db, { resource: 'referrals', pages: [{ observedAt: at(1), records }], personalData });
-    expect(await findText(database, 'maria')).toEqual([]);
-  },
-);
 
 test('a longer address is another one, and stays', async () => {
   const notes = `x.${EMAIL}, ann+${EMAIL}; ${EMAIL}.au, ${EMAIL}-x`;
@@ -87,7 +66,10 @@ test('a longer address is another one, and stays', async () => {
   expect(await findText(database, notes)).toEqual(['referrals']);
 });
 
-// A pattern with an @ in it takes the square of the length: minutes.
-test('a text of a megabyte without a space is looked through in time', () => {
-  expect([...addressesIn('x'.repeat(1_000_000))]).toEqual([]);
+test('a text of a megabyte without a space is looked through in time', async () => {
+  await forgetPerson(db, PLAIN, { who: EMAIL, by: 'privacy' });
+  const { rows } = await database.pool.query(
+    `select names_forgotten('@' || repeat('x', 1000000)) as one, names_forgotten(repeat('a', 1000000) || '@') as other`,
+  );
+  expect(rows).toEqual([{ one: false, other: false }]);
 });

@@ -28,53 +28,35 @@ async function ask(columns: string, values: string): Promise<void> {
   );
 }
 
-test('a person is forgotten in every text that may quote the program', async () => {
-  await ask('reason', `'asked by ${EMAIL}'`);
+test('a person is forgotten in what people wrote, and in the reason of a refusal', async () => {
+  await ask('reason, batch_id', `'asked by ${EMAIL}', 'payout of ${EMAIL}'`);
   await pool.query(`
     update commission_updates
-    set state = 'failed', finished_at = now(), outcome = '422: no ${EMAIL}', last_error = '500: ${EMAIL}',
-      note = 'the mirror could not take over what the program answered: ${EMAIL}';
-    insert into commission_update_attempts (update_id, method, sent_at, error)
-      select id, 'GET', now(), '422: ${EMAIL}' from commission_updates;
-    insert into tracked_commissions (commission_id, last_error) values ('some', '500: ${EMAIL}');
-    update optional_lists set problem = '500: ${EMAIL}';
-    insert into sync_runs (resource, mode, state, error, finished_at)
-      values ('affiliates', 'full', 'failed', '500: ${EMAIL}', now())`);
-  const tables = [
-    'commission_update_attempts',
-    'commission_updates',
-    'optional_lists',
-    'sync_runs',
-    'tracked_commissions',
-  ];
-  expect(await findText(database, EMAIL)).toEqual(tables);
+    set state = 'rejected', finished_at = now(), outcome = 'rejected (422): no ${EMAIL}'`);
   const { counts } = await forget();
-  expect([...counts.keys()].sort()).toEqual(tables);
-  expect(await findText(database, EMAIL)).toEqual([]);
-  const { rows } = await pool.query('select reason, outcome, last_error, note from commission_updates');
+  expect([...counts]).toEqual([['commission_updates', 1]]);
+  const { rows } = await pool.query('select reason, batch_id, outcome from commission_updates');
   expect(rows).toEqual([
     {
       reason: 'asked by [forgotten]',
-      outcome: '422: no [forgotten]',
-      last_error: '500: [forgotten]',
-      note: 'the mirror could not take over what the program answered: [forgotten]',
+      batch_id: 'payout of [forgotten]',
+      outcome: 'rejected (422): no [forgotten]',
     },
   ]);
+  expect(await findText(database, EMAIL)).toEqual([]);
 });
 
-test('what keeps a payment from being made twice stays, and the receipt names each column', async () => {
-  const values = ['batch', 'key', 'finance'].map((word) => `'${word} of ${EMAIL}'`);
-  await ask('batch_id, idempotency_key, requested_by', values.join());
-  const before = await pool.query('select * from commission_updates');
+test('what keeps a payment from being made twice stays, and the receipt names it', async () => {
+  const values = ['key', 'finance'].map((word) => `'${word} of ${EMAIL}'`);
+  await ask('batch_id, idempotency_key, requested_by', `'batch of ${EMAIL}', ${values.join()}`);
   const { kept } = await forget();
   expect(kept).toEqual(
-    ['batch_id', 'idempotency_key', 'requested_by'].map((column) => ({
-      table: 'commission_updates',
-      column,
-      rows: 1,
-    })),
+    ['idempotency_key', 'requested_by'].map((column) => ({ table: 'commission_updates', column, rows: 1 })),
   );
-  expect((await pool.query('select * from commission_updates')).rows).toEqual(before.rows);
+  // The same request, in the batch of that name: it is recognised by its key.
+  await ask('batch_id, idempotency_key, requested_by', `'batch of ${EMAIL}', ${values.join()}`);
+  const { rows } = await pool.query('select batch_id from commission_updates');
+  expect(rows).toEqual([{ batch_id: 'batch of [forgotten]' }]);
 });
 
 test('after a person was forgotten, the ledger refuses what it refused before', async () => {

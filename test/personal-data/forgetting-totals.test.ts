@@ -3,7 +3,6 @@
 import { expect, test } from 'vitest';
 import { makeDatabase } from '../../src/db/database.ts';
 import { forgetPerson } from '../../src/personal-data/forget-person.ts';
-import { makePersonalDataSource } from '../../src/personal-data/personal-data-source.ts';
 import { buildAffiliate } from '../mirror/build-records.ts';
 import { at, load } from '../mirror/load.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -14,7 +13,6 @@ test('in mode plain figures and currencies alone are left, of later syncs and of
   const db = makeDatabase(pool);
   const figures = (cents: number) => ({ USD: { unpaid: { cents, code: 'USD' } } });
   const sync = async (cents: number): Promise<void> => {
-    const personalData = await makePersonalDataSource(PLAIN).current(db);
     const records = ['maria', 'other'].map((name) =>
       buildAffiliate({
         id: `a0000000-0000-4000-8000-00000000000${name === 'maria' ? 1 : 2}`,
@@ -24,7 +22,7 @@ test('in mode plain figures and currencies alone are left, of later syncs and of
       }),
     );
     const pages = [{ observedAt: at(cents), records }];
-    await load(db, { resource: 'affiliates', pages, personalData });
+    await load(db, { resource: 'affiliates', pages });
   };
   const stored = async (): Promise<unknown> =>
     (await pool.query('select commission_stats from affiliates order by id')).rows.map(

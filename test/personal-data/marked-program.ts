@@ -15,14 +15,13 @@ import { OPTIONAL_LISTS } from '../../src/config/optional-lists.ts';
 import type { PersonalDataSettings } from '../../src/config/personal-data.ts';
 import { LISTED_RESOURCES } from '../../src/contract/resources.ts';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
-import { makePersonalDataSource } from '../../src/personal-data/personal-data-source.ts';
+import { makeTreatment } from '../../src/personal-data/make-treatment.ts';
 import type { SyncMode } from '../../src/sync/run-summary.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
 import { afterFile } from '../support/after-file.ts';
 import { startAlteringProxy } from '../support/altering-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { openOwnDatabase } from '../support/own-postgres.ts';
 import { makeUnlimitedPermits } from '../support/unlimited-permits.ts';
 
 /** Occurs nowhere by chance; lower case, since addresses are compared so. */
@@ -44,11 +43,11 @@ export interface MarkedProgram {
   change(): Promise<void>;
 }
 
-/** Registers a program and an empty mirror for the test file; with `isAlone` on a server that no other test uses. */
-export function useMarkedProgram({ isAlone = false } = {}): () => MarkedProgram {
+/** Registers a program and an empty mirror for the test file. */
+export function useMarkedProgram(): () => MarkedProgram {
   let marked: MarkedProgram | undefined;
   beforeAll(async () => {
-    const database = isAlone ? await openOwnDatabase() : await createTestDatabase();
+    const database = await createTestDatabase();
     const sandbox = await runSandbox(database.pool, {
       affiliates: 12,
       referrals: 150,
@@ -72,11 +71,10 @@ export function useMarkedProgram({ isAlone = false } = {}): () => MarkedProgram 
           secret: SECRET,
           timeoutMs: 5000,
           attempts: { firstWaitMs: 0 },
-          quotesAnswers: settings.mode === 'plain',
         },
       );
       clients.push(api);
-      return { api, db, log, personalData: makePersonalDataSource(settings) };
+      return { api, db, log, treatment: makeTreatment(settings) };
     };
     marked = {
       database,
@@ -172,19 +170,4 @@ export async function findText({ pool }: TestDatabase, text: string): Promise<st
     [text.toLowerCase()],
   );
   return [...found, ...statistics.rows.map((row) => row.name)];
-}
-
-/** Returns which files of the mirror's tables, with their indexes and what is stored apart, hold the text. */
-export async function findInFiles({ pool }: TestDatabase, text: string): Promise<string[]> {
-  await pool.query('checkpoint');
-  const { rows } = await pool.query<{ name: string }>(
-    `select relation.oid::regclass::text as name
-     from pg_class owner
-     join pg_class relation on relation.oid in (owner.oid, owner.reltoastrelid)
-       or relation.oid in (select indexrelid from pg_index where indrelid in (owner.oid, owner.reltoastrelid))
-     where owner.relnamespace = 'mirror'::regnamespace and owner.relkind = 'r'
-       and position(convert_to($1, 'UTF8') in pg_read_binary_file(pg_relation_filepath(relation.oid))) > 0`,
-    [text],
-  );
-  return rows.map((row) => row.name);
 }

@@ -5,12 +5,9 @@ import type pg from 'pg';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { PersonalDataSettings } from '../../src/config/personal-data.ts';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
-import { loadBatch } from '../../src/mirror/load-batch.ts';
 import { forgetPerson } from '../../src/personal-data/forget-person.ts';
-import { makePersonalDataSource } from '../../src/personal-data/personal-data-source.ts';
+import { makeTreatment } from '../../src/personal-data/make-treatment.ts';
 import { switchMode } from '../../src/personal-data/switch-mode.ts';
-import type { PersonalData } from '../../src/records/personal-data.ts';
-import { readPages } from '../../src/records/read-page.ts';
 import {
   buildAffiliate,
   buildCommission,
@@ -38,24 +35,15 @@ beforeEach(async () => {
   second = 0;
 });
 
-/** Loads what a process that has just started reads. */
 async function sync(
   settings: PersonalDataSettings,
-  resource: 'affiliates' | 'referrals' | 'commissions',
-  record: (observedAt: string) => object,
-): Promise<void> {
-  await syncAs(await makePersonalDataSource(settings).current(db), resource, record);
-}
-
-async function syncAs(
-  personalData: PersonalData | null,
   resource: 'affiliates' | 'referrals' | 'commissions',
   record: (observedAt: string) => object,
 ): Promise<void> {
   second += 1;
   const observedAt = at(second);
   const pages = [{ observedAt, records: [record(observedAt)] }];
-  await load(db, { resource, pages, personalData });
+  await load(db, { resource, pages, treatment: makeTreatment(settings) });
 }
 
 const affiliate =
@@ -131,46 +119,6 @@ describe.each([PLAIN, HASH])('in mode $mode', (settings) => {
       customer_name: null,
       customer_email: null,
     });
-  });
-
-  test('a process that began before another recognised the person stores nothing that it read of the address of later', async () => {
-    const early = await makePersonalDataSource(settings).current(db);
-    await sync(settings, 'affiliates', affiliate(FORGOTTEN));
-    await expect(syncAs(early, 'affiliates', affiliate(LATER))).rejects.toMatchObject({
-      code: 'PERSONAL_DATA_STALE',
-      message: expect.stringContaining('another process recognised a record of somebody who was forgotten'),
-    });
-    expect(await readOne('select email from affiliates')).toEqual({ email: null });
-  });
-
-  test('the process that recognised the person goes on, also with what it had read before that was noted', async () => {
-    const own = await makePersonalDataSource(settings).current(db);
-    const other = buildAffiliate({ id: 'a0000000-0000-4000-8000-0000000000ff', email: LATER });
-    const before = readPages({ cache: null, drift: null, personalData: own }, 'affiliates', [
-      { observedAt: at(0), records: [other] },
-    ]);
-    await syncAs(own, 'affiliates', affiliate(FORGOTTEN));
-    await db
-      .transaction()
-      .execute((trx) => loadBatch(trx, { run: null, resource: 'affiliates', pages: [before] }));
-    await syncAs(own, 'affiliates', affiliate(LATER));
-    expect(
-      (await pool.query('select id, email is null as is_empty from affiliates order by id')).rows,
-    ).toEqual([
-      { id: AFFILIATE, is_empty: true },
-      { id: other.id, is_empty: false },
-    ]);
-  });
-
-  test('two processes that both recognise the person go on', async () => {
-    const both = [
-      await makePersonalDataSource(settings).current(db),
-      await makePersonalDataSource(settings).current(db),
-    ];
-    for (const personalData of [...both, ...both]) {
-      await syncAs(personalData, 'affiliates', affiliate(FORGOTTEN));
-    }
-    expect(await readOne('select email from affiliates')).toEqual({ email: null });
   });
 });
 

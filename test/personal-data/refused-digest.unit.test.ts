@@ -2,13 +2,11 @@
 
 import { expect, test } from 'vitest';
 import type { PersonalDataSettings } from '../../src/config/personal-data.ts';
-import { makePersonalData } from '../../src/personal-data/make-personal-data.ts';
+import { makeTreatment } from '../../src/personal-data/make-treatment.ts';
 import { HASH, OMIT } from './marked-program.ts';
 
 function digestOf(settings: PersonalDataSettings, note: string): unknown {
-  const rule = { ...settings, keepsHashes: true, forgotten: null };
-  const refused = { table: 'referrals', id: null, reason: 'visits', payload: { note } } as const;
-  return makePersonalData(rule, 'some').treatRefused(refused).payload;
+  return makeTreatment(settings).treatRefused(null, { note });
 }
 
 test('with a key, by a hash of that key, which is the same in every process', () => {

@@ -3,8 +3,7 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { makeDatabase } from '../../src/db/database.ts';
-import { makePersonalDataSource } from '../../src/personal-data/personal-data-source.ts';
-import { readState } from '../../src/personal-data/stored-state.ts';
+import { makeTreatment } from '../../src/personal-data/make-treatment.ts';
 import { switchMode } from '../../src/personal-data/switch-mode.ts';
 import { buildAffiliate, buildReferral } from '../mirror/build-records.ts';
 import { at, load } from '../mirror/load.ts';
@@ -39,25 +38,11 @@ test('in mode hash an empty value stays empty, and what the program sends as a h
   await switchMode(db, HASH);
   const sent = `hmac:${'0'.repeat(64)}`;
   const records = [buildAffiliate({ first_name: sent, last_name: ' ', payout_email: '' })];
-  const personalData = await makePersonalDataSource(HASH).current(db);
-  await load(db, { resource: 'affiliates', pages: [{ observedAt: at(1), records }], personalData });
+  const treatment = makeTreatment(HASH);
+  await load(db, { resource: 'affiliates', pages: [{ observedAt: at(1), records }], treatment });
   const { rows } = await pool.query('select first_name, last_name, payout_email from affiliates');
   const hash = createHmac('sha256', Buffer.alloc(32, 'a key ')).update(sent).digest('hex');
   expect(rows).toEqual([{ first_name: `hmac:${hash}`, last_name: '', payout_email: '' }]);
-});
-
-test('what may quote the program is said by the mode', async () => {
-  const { pool } = await createTestDatabase();
-  const db = makeDatabase(pool);
-  for (const [settings, mayQuote] of [
-    [PLAIN, true],
-    [HASH, false],
-    [OMIT, false],
-  ] as const) {
-    await switchMode(db, settings);
-    expect(await readState(db)).toMatchObject({ mode: settings.mode });
-    expect(makePersonalDataSource(settings).mayQuote).toBe(mayQuote);
-  }
 });
 
 test('back in mode plain no hash is left in a coupon', async () => {
@@ -65,8 +50,8 @@ test('back in mode plain no hash is left in a coupon', async () => {
   const db = makeDatabase(pool);
   await switchMode(db, HASH);
   const records = [buildReferral({ coupon: { token: 'MARIA10' } })];
-  const personalData = await makePersonalDataSource(HASH).current(db);
-  await load(db, { resource: 'referrals', pages: [{ observedAt: at(1), records }], personalData });
+  const treatment = makeTreatment(HASH);
+  await load(db, { resource: 'referrals', pages: [{ observedAt: at(1), records }], treatment });
   const token = async () => (await pool.query(`select coupon ->> 'token' as token from referrals`)).rows;
   expect(await token()).toEqual([{ token: expect.stringMatching(/^hmac:/) }]);
   await switchMode(db, PLAIN);

@@ -3,7 +3,7 @@
 import { createHmac, createSecretKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { addressForms, fingerprint, hashValue, isHashed, normalise } from '../../src/personal-data/values.ts';
+import { fingerprint, hashValue, isHashed, normalise, storedForms } from '../../src/personal-data/values.ts';
 
 const bytes = Buffer.from('thirty-two bytes, not one fewer.');
 const key = createSecretKey(bytes);
@@ -29,11 +29,14 @@ test('addresses are compared in lower case, names and tokens but for white space
   expect(normalise('Zoe\u0308', false)).toBe('Zo\u00eb');
 });
 
-test('a stored hash is the only form in which it is looked for', () => {
-  const [plain, hash] = addressForms(key, 'JANE@example.com');
-  expect(plain).toBe('jane@example.com');
-  expect(addressForms(key, hash ?? '')).toEqual([hash]);
-  expect(addressForms(null, 'JANE@example.com')).toEqual(['jane@example.com']);
+test('an address is looked for as its mode stores it, and an international domain in both spellings', () => {
+  const hashed = { mode: 'hash', key } as const;
+  const [hash = ''] = storedForms(hashed, 'JANE@example.com');
+  expect(hash).toBe(hashValue(key, 'jane@example.com'));
+  expect(storedForms(hashed, hash)).toEqual([hash]);
+  expect(storedForms(hashed, 'cus_Jane')).toEqual(['cus_jane']);
+  const plain = { mode: 'plain', key: null } as const;
+  expect(storedForms(plain, 'Jane@MÜNCHEN.de')).toEqual(['jane@xn--mnchen-3ya.de', 'jane@münchen.de']);
 });
 
 test('the fingerprint tells keys apart and is no hash of a value', () => {

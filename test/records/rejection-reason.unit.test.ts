@@ -1,8 +1,15 @@
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { parseJson } from '../../src/contract/parse-json.ts';
-import { quoteJson } from '../../src/records/rejection-reason.ts';
+import { describeIssues } from '../../src/records/rejection-reason.ts';
 
-test('a number that no double holds is not quoted as the null that JSON makes of it', () => {
-  expect(quoteJson(parseJson('1e400'))).toBe('a number that is too large');
-  expect(quoteJson(parseJson('null'))).toBe('null');
+test.each([
+  ['{"visits": "jane"}', 'visits: expected number, got string'],
+  ['{"visits": null}', 'visits: expected number, got null'],
+  ['{"visits": 1e400}', 'visits: expected number, got a number that is too large'],
+  ['{}', 'visits: expected number, got nothing'],
+])('of %s, a reason names the field and the type of what came, and quotes nothing', (json, reason) => {
+  const record = parseJson(json);
+  const checked = z.object({ visits: z.number() }).safeParse(record);
+  expect(describeIssues(checked.error?.issues ?? [], record, '')).toBe(reason);
 });

@@ -14,7 +14,12 @@ import { makeUnlimitedPermits } from '../support/unlimited-permits.ts';
 import { useSyncing } from './syncing.ts';
 
 const log = pino({ level: 'silent' });
-const given = useSyncing({ spelling: 'neutral', affiliates: 20, referrals: 60, optionalLists: ['campaigns'] });
+const given = useSyncing({
+  spelling: 'neutral',
+  affiliates: 20,
+  referrals: 60,
+  optionalLists: ['campaigns'],
+});
 
 beforeEach(async () => {
   await given().database.pool.query(

@@ -135,12 +135,12 @@ describe('a number that JavaScript does not have', () => {
     {
       field: 'visits',
       number: '9007199254740993',
-      says: /^visits: expected a whole number below 2\^53, got 9007199254740993$/,
+      says: /^visits: expected a whole number below 2\^53, got number$/,
     },
     {
       field: 'customer',
       number: '12345678901234567890',
-      says: /^customer: expected object, got 12345678901234567890$/,
+      says: /^customer: expected object, got number$/,
     },
     { field: 'link', number: '12345678901234567890', says: /^link\./ },
     { field: 'odd', number: '1e400', says: /^odd: expected a number of at most/ },
@@ -166,7 +166,7 @@ test.each(['9999-12-31T23:59:59-05:00', '0001-01-01T00:00:00+05:00', '9999-12-31
     });
     expect(summary).toMatchObject({ rows: { inserted: 119, rejected: 1 } });
     expect((await rejections(summary.runId)).map(({ reason }) => reason)).toEqual([
-      `expires_at: expected a year from 1 to 9999 in UTC, got "${moment}"`,
+      'expires_at: expected a year from 1 to 9999 in UTC, got string',
     ]);
   },
 );

@@ -29,10 +29,7 @@ beforeEach(async () => {
   );
   const run = await startRun(db, { resource, mode: 'full' });
   const before = { seen: makeSeenRows(), firstLoad: makeFirstLoad(false) };
-  loader = makeRunLoader(
-    { api, db, account: null, personalData: null },
-    { run, resource, before, signal: undefined },
-  );
+  loader = makeRunLoader({ api, db, account: null }, { run, resource, before, signal: undefined });
 });
 
 function read(asked: readonly string[], getCommission = given().api.getCommission) {

@@ -93,7 +93,7 @@ describe.each(['Age', 'Date'] as const)('a list that is an hour old by %s', (say
     const readers = { api: connect(), db, log };
     const before = { seen: makeSeenRows(), firstLoad: makeFirstLoad(false) };
     const loader = makeRunLoader(
-      { ...readers, account: null, personalData: null },
+      { ...readers, account: null },
       { run, resource: 'commissions', before, signal: undefined },
     );
     const read = (ids: readonly string[]) => readById(readers, { loader, signal: undefined }, ids);

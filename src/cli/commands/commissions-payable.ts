@@ -12,7 +12,7 @@ import { fractionDigits, spellDecimal } from '../../contract/money.ts';
 import type { Timestamp } from '../../contract/timestamp.ts';
 import type { Database } from '../../db/database.ts';
 import { ConfigError } from '../../errors.ts';
-import { addressForms, isHashed } from '../../personal-data/values.ts';
+import { isHashed, storedForms } from '../../personal-data/values.ts';
 import {
   type Balance,
   balancesOf,
@@ -105,7 +105,7 @@ async function namedAffiliates(
 ): Promise<string[]> {
   // The mirror may have an affiliate under the hash of the address.
   const found = await Promise.all(
-    words.map((word) => findAffiliates(db, [word, ...addressForms(settings.key, word)])),
+    words.map((word) => findAffiliates(db, [word, ...storedForms(settings, word)])),
   );
   const unknown = words.filter((_, index) => found[index]?.length === 0);
   if (unknown.length === 0) return found.flat();

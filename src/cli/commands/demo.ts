@@ -7,7 +7,7 @@ import { AUTO, OPTIONAL_LISTS } from '../../config/optional-lists.ts';
 import { formatCount, formatDuration } from '../../contract/format.ts';
 import { runMigrations } from '../../db/migrate.ts';
 import { calmLevel, makeLogger } from '../../log.ts';
-import type { PersonalDataSource } from '../../personal-data/personal-data-source.ts';
+import type { Treatment } from '../../records/treatment.ts';
 import { NO_FAULTS } from '../../sandbox/fault-plan.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/start-sandbox.ts';
 import type { RunSummary } from '../../sync/run-summary.ts';
@@ -23,7 +23,7 @@ import { type Lifetime, untilStopped } from '../lifetime.ts';
 import { type OpenDatabase, openDatabase } from '../open-database.ts';
 import { print, printError } from '../output/print.ts';
 import { renderTable } from '../output/render-table.ts';
-import { openPersonalData } from '../personal-data.ts';
+import { openTreatment } from '../personal-data.ts';
 import { makeProgramClient } from '../program-client.ts';
 import { chooseResources, makeFindLists } from '../sync/find-lists.ts';
 import { describeConcerns } from '../sync/render-runs.ts';
@@ -64,14 +64,14 @@ async function demonstrate(cli: Cli, lifetime: Lifetime, isOnce: boolean): Promi
   const { pool, db } = database;
   const { url } = await startProgram(session, pool);
   lifetime.signal.throwIfAborted();
-  const personalData = await makeMirror(session, database);
+  const treatment = await makeMirror(session, database);
   page.show(db);
-  const runs = await mirror({ db, log, lifetime, personalData }, config, url);
+  const runs = await mirror({ db, log, lifetime, treatment }, config, url);
 
   const due = await choosePayable(pool);
   if (due.length > 0) await showExample(pool, PAYABLE_TODAY);
   const { timeoutMs } = config.api;
-  const arePaid = await showPayments(pool, due, { db, log, lifetime, personalData }, timeoutMs, url);
+  const arePaid = await showPayments(pool, due, { db, log, lifetime, treatment }, timeoutMs, url);
   const isVerified = await showComparison(pool, runs);
   for (const example of TOUR) await showExample(pool, example);
   printWayOn(database, isOnce);
@@ -128,20 +128,20 @@ async function startProgram({ log, lifetime }: DemoSession, pool: Pool): Promise
 async function makeMirror(
   { config: { mirrorSchema, personalData } }: DemoSession,
   { pool, db }: OpenDatabase,
-): Promise<PersonalDataSource> {
+): Promise<Treatment> {
   const { applied } = await runMigrations(pool, { schema: mirrorSchema });
   await markAsDemo(pool, mirrorSchema);
-  const source = await openPersonalData(db, personalData, { mayAdopt: true });
+  const treatment = await openTreatment(db, personalData, { mayAdopt: true });
   const when = applied.length === 0 ? 'there already' : 'made now';
   print(`3. The mirror's tables: schema ${mirrorSchema}, ${when}`);
-  return source;
+  return treatment;
 }
 
 /** Returns the runs of one whole sync. */
 async function mirror(deps: PaymentDeps, config: Config, url: string): Promise<readonly RunSummary[]> {
   print('4. The sync:');
   const api = { ...config.api, rateLimit: null };
-  const program = { url, secret: SANDBOX_SECRET, proxy: null, quotesAnswers: true };
+  const program = { url, secret: SANDBOX_SECRET, proxy: null };
   const client = makeProgramClient(deps, { ...api, ...program, priority: 'reads' });
   const syncDeps = { ...deps, api: client, onProgress: () => {}, onStopped: () => {} };
   // Whatever is configured for another program: this one is asked, and says that it has them.

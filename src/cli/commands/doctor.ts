@@ -7,7 +7,6 @@ import { type Config, readConfig, readProgramConfig } from '../../config/config.
 import { OPTIONAL_LISTS } from '../../config/optional-lists.ts';
 import { ConfigError } from '../../errors.ts';
 import { calmLevel, type Logger, makeLogger } from '../../log.ts';
-import { makePersonalDataSource } from '../../personal-data/personal-data-source.ts';
 import { askForProbe } from '../../queue/program-state.ts';
 import { readOptionalLists } from '../../reports/read-optional-lists.ts';
 import { canDrawStatusLine } from '../../terminal.ts';
@@ -159,9 +158,7 @@ async function checkProgram(
 
   const { db } = database;
   await askForProbe(db);
-  const personalData = makePersonalDataSource(config.personalData);
-  await personalData.current(db);
-  const findLists = makeFindLists({ db, log, lifetime, personalData }, { config, program });
+  const findLists = makeFindLists({ db, log, lifetime }, { config, program });
   const { problems } = await findLists(OPTIONAL_LISTS);
   const { rows } = await readOptionalLists({ db, mirrorSchema: config.mirrorSchema });
   for (const list of rows) {

@@ -3,7 +3,7 @@
 import { Argument, type Command } from 'commander';
 import { counted, formatTimestamp } from '../../contract/format.ts';
 import { type Forgetting, forgetPerson } from '../../personal-data/forget-person.ts';
-import { REWRITTEN_TABLES, vacuum } from '../../personal-data/vacuum.ts';
+import { vacuum } from '../../personal-data/rewriting.ts';
 import type { Cli } from '../cli.ts';
 import type { ReceiptDocument } from '../documents/personal-data.ts';
 import { nameUser } from '../name-user.ts';
@@ -18,7 +18,7 @@ deleted there too. The receipt names nobody.
 
 An e-mail address finds affiliates by their address and the one that waits to be confirmed, and referrals by their
 customer's; the identifier of a customer, all referrals of that customer. Where PII=omit, the mirror has no addresses:
-give the identifier as well.
+give the identifiers of the records and of the customer.
 
 Examples:
   $ affiliate-mirror forget jane@example.com --json > receipt.json
@@ -43,7 +43,7 @@ export function registerForget(root: Command, cli: Cli): void {
         const forgetting = await rewrite(lifetime, async () => {
           const forgotten = await forgetPerson(db, settings, { who, by: nameUser() });
           // Of all, since an earlier one may have been stopped before it.
-          await vacuum(db, REWRITTEN_TABLES);
+          await vacuum(db);
           return forgotten;
         });
         const receipt = makeReceipt(forgetting);
@@ -80,7 +80,6 @@ function makeReceipt({
 function describe(receipt: ReceiptDocument): string[] {
   const { number, forgotten_at, done_at, kept_out, rewritten, not_rewritten, is_found } = receipt;
   const { affiliates, referrals, links, addresses } = kept_out;
-  const tables = rewritten.map(({ table }) => table).join(', ');
   return [
     ...(is_found ? [] : [NOBODY]),
     `person ${number}, forgotten since ${formatTimestamp(forgotten_at)}; done at ${formatTimestamp(done_at)}`,
@@ -91,6 +90,5 @@ function describe(receipt: ReceiptDocument): string[] {
       ({ table, column, rows }) =>
         `not rewritten: ${table}.${column}, where the person is still named in ${counted(rows, 'row')}`,
     ),
-    ...(tables === '' ? [] : [`to clear the tables' files at once: vacuum (full) ${tables};`]),
   ];
 }

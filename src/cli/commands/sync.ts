@@ -21,7 +21,7 @@ import { type Lifetime, Stopped } from '../lifetime.ts';
 import { type OpenDatabase, openDatabase } from '../open-database.ts';
 import { printError } from '../output/print.ts';
 import { makeProgress } from '../output/progress.ts';
-import { openPersonalData } from '../personal-data.ts';
+import { openTreatment } from '../personal-data.ts';
 import { makeProgramClient } from '../program-client.ts';
 import { asListError, chooseResources, type FindLists, makeFindLists } from '../sync/find-lists.ts';
 import { conclude, describeReached, printRuns, type Reached, readProgress } from '../sync/outcome.ts';
@@ -127,22 +127,22 @@ async function syncAll(
   await refuseDemoMirror(database.pool, config.mirrorSchema, program.url);
   const mayMigrate = flags.migrate === true;
   await prepareTables(session, database, { mayMigrate });
-  const personalData = await openPersonalData(db, config.personalData, { mayAdopt: mayMigrate });
+  const treatment = await openTreatment(db, config.personalData, { mayAdopt: mayMigrate });
 
   const reached: Reached = { runs: [], stopped: [], unsaid: new Map(), last: null };
-  const clientDeps = { db, log, lifetime, personalData, ...(isWatched && { onWait: budgetWait.note }) };
+  const clientDeps = { db, log, lifetime, ...(isWatched && { onWait: budgetWait.note }) };
   const deps = {
     api: makeProgramClient(clientDeps, { ...config.api, ...program, priority: 'reads' }),
     db,
     log,
-    personalData,
+    treatment,
     onProgress: (progress: SyncProgress) => {
       reached.last = progress;
       view.show(readProgress(progress));
     },
     onStopped: (run: RunSummary) => reached.stopped.push(run),
   };
-  const askForLists = makeFindLists({ db, log, lifetime, personalData }, { config, program });
+  const askForLists = makeFindLists({ db, log, lifetime }, { config, program });
   try {
     await syncEach(
       {

@@ -18,6 +18,7 @@ import { makeRetentionSource } from '../../jobs/retention-job.ts';
 import { makeSchedules, makeSyncSource, type SyncSourceDeps } from '../../jobs/sync-job.ts';
 import { type Logger, makeLogger } from '../../log.ts';
 import { noteListSettings } from '../../mirror/optional-lists.ts';
+import { readState, refuseOtherSettings } from '../../personal-data/stored-state.ts';
 import type { JobSource } from '../../queue/job-source.ts';
 import { makePatiently } from '../../queue/patiently.ts';
 import { checkQueueSchema, queueSchema } from '../../queue/queue-tables.ts';
@@ -32,7 +33,7 @@ import { readDiskSpace } from '../disk-space.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { type Lifetime, untilStopped } from '../lifetime.ts';
 import { openDatabase } from '../open-database.ts';
-import { openPersonalData } from '../personal-data.ts';
+import { openTreatment } from '../personal-data.ts';
 import { type ClientDeps, type ClientOptions, makeProgramClient } from '../program-client.ts';
 import { openTracing } from '../tracing.ts';
 import { makeExportSources } from '../worker/scheduled-exports.ts';
@@ -103,19 +104,16 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   await patiently(checkAccess);
   await patiently(() => refuseDemoMirror(pool, mirrorSchema, program.url));
   await patiently(checkTables);
-  const personalData = await patiently(() => openPersonalData(db, config.personalData));
+  const treatment = await patiently(() => openTreatment(db, config.personalData));
   await patiently(() => noteListSettings(db, config.optionalLists));
   const exportSources = await patiently(() => makeExportSources({ pool, db, log }, config));
 
-  const clients = makeClients(
-    { db, log, lifetime, meter, personalData },
-    { ...program, timeoutMs, rateLimit },
-  );
-  const sources = makeSources({ clients, db, log, personalData, meter }, config);
+  const clients = makeClients({ db, log, lifetime, meter }, { ...program, timeoutMs, rateLimit });
+  const sources = makeSources({ clients, db, log, treatment, meter }, config);
   const probe = (signal: AbortSignal) => probeProgram({ api: clients.probe, db }, signal);
   const checkMirror = async () => {
     await checkSchema(pool, { schema: mirrorSchema });
-    await personalData.current(db);
+    refuseOtherSettings(config.personalData, await readState(db));
   };
   worker = await startWorker(
     { db, log, probe, checkMirror },
@@ -154,23 +152,23 @@ function makeSources(
     clients,
     db,
     log,
-    personalData,
+    treatment,
     meter,
   }: Required<Omit<SyncSourceDeps, 'api'>> & { readonly clients: Clients },
   { api: { rateLimit }, schedules, amountUnit, optionalLists, retention }: Config,
 ): readonly JobSource[] {
   return [
     makeCommissionsSource(
-      { api: clients.payments, db, log, personalData, amountUnit },
+      { api: clients.payments, db, log, treatment, amountUnit },
       { concurrency: drainConcurrency(rateLimit) },
     ),
     makeSyncSource(
-      { api: clients.reads, db, log, personalData, meter },
+      { api: clients.reads, db, log, treatment, meter },
       { schedules: makeSchedules(schedules) },
       TIMINGS,
     ),
-    makePollSource({ api: clients.reads, db, log, personalData }),
-    makeListsSource({ api: clients.probe, db, log, personalData }, optionalLists),
+    makePollSource({ api: clients.reads, db, log, treatment }),
+    makeListsSource({ api: clients.probe, db, log }, optionalLists),
     makeRetentionSource({ db, log }, retention),
   ];
 }

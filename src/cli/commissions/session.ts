@@ -15,7 +15,7 @@ import type { Database } from '../../db/database.ts';
 import { errorCode } from '../../describe-error.ts';
 import { ConfigError } from '../../errors.ts';
 import { calmLevel, type Logger, makeLogger } from '../../log.ts';
-import type { PersonalDataSource } from '../../personal-data/personal-data-source.ts';
+import type { Treatment } from '../../records/treatment.ts';
 import { canDrawStatusLine } from '../../terminal.ts';
 import { type BudgetWaitNote, makeBudgetWaitNote } from '../budget-wait.ts';
 import type { Cli } from '../cli.ts';
@@ -23,7 +23,7 @@ import { readCliConfig, readCliProgramConfig } from '../configuration.ts';
 import { refuseDemoMirror } from '../demo/mark.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { openDatabase, type Stopping } from '../open-database.ts';
-import { openPersonalData } from '../personal-data.ts';
+import { openTreatment } from '../personal-data.ts';
 import { makeProgramClient } from '../program-client.ts';
 import { openTracing } from '../tracing.ts';
 
@@ -46,7 +46,7 @@ export interface ProgramSession extends PaymentLedgerSession {
   readonly concurrency: number;
   /** What its requests wait for. */
   readonly budgetWait: BudgetWaitNote;
-  readonly personalData: PersonalDataSource;
+  readonly treatment: Treatment;
 }
 
 /** What a command opens that asks for updates: the program only where it waits for them, or only looks. */
@@ -80,13 +80,13 @@ export async function openProgram(cli: Cli, lifetime: Lifetime): Promise<Program
   const session = await open(lifetime, config);
   await openTracing({ log: session.log, lifetime }, config);
   await refuseDemoMirror(session.pool, config.mirrorSchema, program.url);
-  const personalData = await openPersonalData(session.db, config.personalData);
+  const treatment = await openTreatment(session.db, config.personalData);
   const { rateLimit, timeoutMs } = config.api;
   const { db, log } = session;
   const budgetWait = makeBudgetWaitNote();
   const client = (priority: Priority) =>
     makeProgramClient(
-      { db, log, lifetime, personalData, onWait: budgetWait.note },
+      { db, log, lifetime, onWait: budgetWait.note },
       { ...program, timeoutMs, rateLimit, priority },
     );
   return {
@@ -95,7 +95,7 @@ export async function openProgram(cli: Cli, lifetime: Lifetime): Promise<Program
     reader: client('reads'),
     concurrency: drainConcurrency(rateLimit),
     budgetWait,
-    personalData,
+    treatment,
   };
 }
 

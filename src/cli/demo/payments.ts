@@ -8,7 +8,7 @@ import { drainConcurrency } from '../../commissions/writer/drain-concurrency.ts'
 import { spellToTheSecond } from '../../contract/timestamp.ts';
 import type { Database } from '../../db/database.ts';
 import type { Logger } from '../../log.ts';
-import type { PersonalDataSource } from '../../personal-data/personal-data-source.ts';
+import type { Treatment } from '../../records/treatment.ts';
 import type { PayableCommission } from '../../reports/read-payable.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { makeProgramClient } from '../program-client.ts';
@@ -18,7 +18,7 @@ export interface PaymentDeps {
   readonly db: Database;
   readonly log: Logger;
   readonly lifetime: Lifetime;
-  readonly personalData: PersonalDataSource;
+  readonly treatment: Treatment;
 }
 
 export interface PaymentProgram {
@@ -50,12 +50,12 @@ export async function choosePayable(pool: Pool): Promise<DueCommission[]> {
 
 /** Returns what became of the payments, once they have ended: the last of them expects another amount. */
 export async function payDue(
-  { db, log, lifetime, personalData }: PaymentDeps,
+  { db, log, lifetime, treatment }: PaymentDeps,
   { url, secret, timeoutMs }: PaymentProgram,
   due: readonly DueCommission[],
 ): Promise<DemoPayments> {
   const options = { url, secret, timeoutMs, rateLimit: null, priority: 'payments' } as const;
-  const api = makeProgramClient({ db, log, lifetime, personalData }, options);
+  const api = makeProgramClient({ db, log, lifetime }, options);
 
   const now = spellToTheSecond(Date.now());
   const batchId = `demo ${now}`;
@@ -72,7 +72,7 @@ export async function payDue(
   });
   const requested = await requestUpdates({ db }, requests, { batchId, requestedBy: 'demo' });
   const counts = await awaitUpdates(
-    { api, db, log, personalData },
+    { api, db, log, treatment },
     requested.map(({ id }) => id),
     { concurrency: drainConcurrency(null), signal: lifetime.signal },
   );

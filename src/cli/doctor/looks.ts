@@ -18,7 +18,7 @@ import { describeHolder, findHolders } from '../../db/watch-locks.ts';
 import { AccessRefused, Busy, ConfigError } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
 import { probeAccount } from '../../mirror/account.ts';
-import { readState, refuseOtherMode } from '../../personal-data/stored-state.ts';
+import { readState, refuseOtherSettings } from '../../personal-data/stored-state.ts';
 import { openQueue } from '../../queue/backend.ts';
 import { readRefusal } from '../../queue/program-state.ts';
 import { checkQueueSchema, queueSchema } from '../../queue/queue-tables.ts';
@@ -95,7 +95,7 @@ export async function lookAtTables(
   // Before what reads the tables, and would wait for the lock.
   await refuseLocked(pool, config.mirrorSchema, lifetime.signal);
   await checkParts(pool, config.mirrorSchema);
-  refuseOtherMode(config.personalData, await readState(db));
+  refuseOtherSettings(config.personalData, await readState(db));
   const { mode } = config.personalData;
   const { rateLimit, timeoutMs } = config.api;
   return {

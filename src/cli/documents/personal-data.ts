@@ -48,7 +48,7 @@ export const receiptDocument = z
         }),
       )
       .readonly()
-      .describe('what your own people wrote and what keeps a payment from being made twice'),
+      .describe('who asked for a payment, and what keeps one from being made twice'),
   })
   .meta({ title: 'affiliate-mirror forget --json' });
 

@@ -21,9 +21,9 @@ export function makeFindLists(
   const client = { ...program, timeoutMs, rateLimit, priority: 'reads', attempts } as const;
   return (lists) => {
     const api = makeProgramClient(deps, client);
-    const { db, log, lifetime, personalData } = deps;
+    const { db, log, lifetime } = deps;
     const asking = { settings: config.optionalLists, lists, signal: lifetime.signal };
-    return findOptionalLists({ api, db, log, personalData }, asking);
+    return findOptionalLists({ api, db, log }, asking);
   };
 }
 

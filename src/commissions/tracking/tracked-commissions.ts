@@ -4,20 +4,12 @@ import { sql } from 'kysely';
 import type { ApiClient } from '../../api/client.ts';
 import type { Timestamp } from '../../contract/timestamp.ts';
 import type { Database, DatabaseTransaction } from '../../db/database.ts';
-import { isOfTheRow, isRefusal } from '../../db/refusal.ts';
+import { isOfTheRow, isRefusal, nameRefusal } from '../../db/refusal.ts';
 import { storableText } from '../../db/storable.ts';
 import { transact } from '../../db/transact.ts';
-import { describeError } from '../../describe-error.ts';
-import {
-  ApiRejected,
-  ApiUnauthorized,
-  AppError,
-  PersonalDataMismatch,
-  ProgramChanged,
-} from '../../errors.ts';
+import { ApiRejected, ApiUnauthorized, AppError, ProgramChanged } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
-import { lockForLoading } from '../../mirror/load-batch.ts';
-import type { PersonalDataSource } from '../../personal-data/personal-data-source.ts';
+import type { Treatment } from '../../records/treatment.ts';
 import { writeTogether } from '../group-writes.ts';
 import { type Keeping, keepObserved, MIRRORED, writeWhatCanBeKept } from '../keep-observed.ts';
 import { lookUp } from '../look-up.ts';
@@ -53,10 +45,10 @@ export async function hasDuePolls(db: Database): Promise<boolean> {
  * PersonalDataMismatch, the database's errors; what was not answered is asked for again later.
  */
 export async function pollTracked(
-  deps: { client: ApiClient; db: Database; log: Logger; personalData?: PersonalDataSource | undefined },
+  deps: { client: ApiClient; db: Database; log: Logger; treatment?: Treatment | undefined },
   { concurrency, signal }: { concurrency: number; signal: AbortSignal },
 ): Promise<PollSummary> {
-  const { client, db, log, personalData } = deps;
+  const { client, db, log, treatment } = deps;
   const health = makeProgramHealth({ client, db });
   const sum = { polled: 0, gone: 0, failed: 0 };
   for (;;) {
@@ -64,7 +56,7 @@ export async function pollTracked(
     const ids = await claimDue(db);
     if (ids.length === 0) return sum;
     const answers = await askForAll({ client, health }, ids, { concurrency, signal });
-    for (const { id, goneAt, error } of await noteAnswers({ db, personalData }, answers)) {
+    for (const { id, goneAt, error } of await noteAnswers({ db, treatment }, answers)) {
       if (error !== null) {
         sum.failed += 1;
         log.warn({ commission: id, reason: error }, 'commissions.poll_failed');
@@ -117,17 +109,18 @@ async function askForAll(
 }
 
 /** What would meet every other commission as well. */
-const OF_ALL = [ApiUnauthorized, ApiRejected, ProgramChanged, PersonalDataMismatch];
+const OF_ALL = [ApiUnauthorized, ApiRejected, ProgramChanged];
 
 async function ask(deps: PollDeps, id: string, signal: AbortSignal): Promise<Answer> {
   try {
-    const { commission, refusal, askedAt } = await lookUp(deps, id, signal);
+    const found = await lookUp(deps, id, signal);
+    const { commission, askedAt } = found;
     if (commission !== null) {
       return { id, observed: { commission, observedAt: askedAt }, goneAt: null, error: null };
     }
-    return refusal.state === 'not_found'
+    return found.refusal.state === 'not_found'
       ? { id, observed: null, goneAt: askedAt, error: null }
-      : { id, observed: null, goneAt: null, error: storableText(refusal.outcome) };
+      : { id, observed: null, goneAt: null, error: storableText(found.reason) };
   } catch (error) {
     const isItsOwn = error instanceof AppError || isOfTheRow(error);
     // A refusal of the one commission is no failure: here the program refuses everything.
@@ -138,24 +131,24 @@ async function ask(deps: PollDeps, id: string, signal: AbortSignal): Promise<Ans
 
 /** Returns the answers as they were noted: one that the mirror cannot hold is an error, and fails no other. */
 async function noteAnswers(
-  { db, personalData }: { db: Database; personalData: PersonalDataSource | undefined },
+  { db, treatment }: { db: Database; treatment: Treatment | undefined },
   answers: readonly Answer[],
 ): Promise<Answer[]> {
   const noted = await writeTogether((items: readonly Answer[]) => {
-    const write = (keeping: Keeping) => transact(db, (trx) => note({ trx, personalData }, items, keeping));
-    return items.length > 1 ? write(MIRRORED) : writeWhatCanBeKept(write, personalData);
+    const write = (keeping: Keeping) => transact(db, (trx) => note({ trx, treatment }, items, keeping));
+    return items.length > 1 ? write(MIRRORED) : writeWhatCanBeKept(write);
   }, answers);
   return noted.map((result, index) => {
     if (result.status === 'fulfilled') return result.value;
     const answer = answers[index];
     if (answer === undefined || !isRefusal(result.reason)) throw result.reason;
     // Not even that could be noted: it stays claimed for CLAIM_MINUTES, and is asked for again after the others.
-    return { ...answer, goneAt: null, error: describeError(result.reason) };
+    return { ...answer, goneAt: null, error: nameRefusal(result.reason) };
   });
 }
 
 async function note(
-  { trx, personalData }: { trx: DatabaseTransaction; personalData: PersonalDataSource | undefined },
+  { trx, treatment }: { trx: DatabaseTransaction; treatment: Treatment | undefined },
   asked: readonly Answer[],
   keeping: Keeping,
 ): Promise<readonly Answer[]> {
@@ -166,9 +159,9 @@ async function note(
       gone: asked.flatMap(({ id, goneAt }) => (goneAt === null ? [] : [{ id, askedAt: goneAt }])),
     },
     keeping,
-    personalData,
+    treatment,
   );
-  const kept =
+  const answers =
     keeping.as === 'mirrored'
       ? asked
       : asked.map(({ id, observed, error }) => ({
@@ -177,7 +170,6 @@ async function note(
           goneAt: null,
           error: error ?? describeRefusal(keeping.reason),
         }));
-  const answers = personalData === undefined ? kept : await leaveOutForgotten(trx, kept, personalData);
   const input = answers.map((answer, index) => ({
     id: answer.id,
     error: answer.error,
@@ -200,20 +192,6 @@ async function note(
     where tracked.commission_id = input.id
   `.execute(trx);
   return answers;
-}
-
-// What was answered minutes ago may quote somebody who was forgotten since.
-async function leaveOutForgotten(
-  trx: DatabaseTransaction,
-  answers: readonly Answer[],
-  personalData: PersonalDataSource,
-): Promise<readonly Answer[]> {
-  if (answers.every(({ error }) => error === null)) return answers;
-  await personalData.keepUp(trx, await lockForLoading(trx, { isAlone: false, runId: null }));
-  return answers.map((answer) => ({
-    ...answer,
-    error: answer.error === null ? null : personalData.withoutForgotten(answer.error),
-  }));
 }
 
 function describeRefusal(reason: string): string {

@@ -21,7 +21,7 @@ import type { Database } from '../../db/database.ts';
 import { isOfTheRow } from '../../db/refusal.ts';
 import { describeError } from '../../describe-error.ts';
 import type { Logger } from '../../log.ts';
-import type { PersonalDataSource } from '../../personal-data/personal-data-source.ts';
+import type { Treatment } from '../../records/treatment.ts';
 import { inSpan, inTrace, type Span } from '../../tracing/span.ts';
 import { makeProgramHealth, type ProgramHealth } from '../program-health.ts';
 import type { ClaimedUpdate } from '../update-request.ts';
@@ -30,7 +30,6 @@ import { makeClaims } from './claims.ts';
 import { judgeTry } from './judge-try.ts';
 import { makeOutage } from './outage.ts';
 import { makeUpdateRecorder, type UpdateRecorder } from './record-updates.ts';
-import { makeRecorderByRule } from './settle-by-rule.ts';
 import { settleTry } from './settle-try.ts';
 import { type Tried, type TryDeps, tryUpdate } from './try-update.ts';
 
@@ -41,7 +40,7 @@ export interface DrainDeps {
   /** What the program counts amounts in; `minor` where left out. */
   readonly amountUnit?: AmountUnit;
   /** Without, everything is stored as it comes. */
-  readonly personalData?: PersonalDataSource;
+  readonly treatment?: Treatment;
 }
 
 export interface DrainOptions {
@@ -104,9 +103,7 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
   const name = `${hostname()}:${process.pid}:${randomUUID()}`;
   const claims = makeClaims(db, { name, claimMs, onRefused });
   const health: ProgramHealth = makeProgramHealth({ client: api, db });
-  const recorder: UpdateRecorder = makeRecorderByRule(deps.personalData, (personalData) =>
-    makeUpdateRecorder({ db, personalData }, name),
-  );
+  const recorder: UpdateRecorder = makeUpdateRecorder({ db, treatment: deps.treatment }, name);
   const stop = new AbortController();
   const sentSignal = AbortSignal.any([options.signal, stop.signal]);
   const signal = AbortSignal.any([sentSignal, ...(options.enough ? [options.enough] : [])]);

@@ -13,8 +13,7 @@ import type { Timestamp } from '../../contract/timestamp.ts';
 import type { Database, DatabaseTransaction } from '../../db/database.ts';
 import { storableJson } from '../../db/storable.ts';
 import { transact } from '../../db/transact.ts';
-import { NOT_TAKEN_OVER } from '../../personal-data/own-words.ts';
-import type { PersonalDataSource } from '../../personal-data/personal-data-source.ts';
+import type { Treatment } from '../../records/treatment.ts';
 import type { CommissionValues } from '../commission-values.ts';
 import { type AddToGroup, makeGroupWrites } from '../group-writes.ts';
 import { type Keeping, keepObserved, MIRRORED, writeWhatCanBeKept } from '../keep-observed.ts';
@@ -68,7 +67,7 @@ const LARGEST_GROUP = 60;
 
 /** Returns the recorder of one writer. */
 export function makeUpdateRecorder(
-  deps: { db: Database; personalData?: PersonalDataSource | undefined },
+  deps: { db: Database; treatment?: Treatment | undefined },
   claimedBy: string,
 ): UpdateRecorder {
   const { db } = deps;
@@ -79,17 +78,15 @@ export function makeUpdateRecorder(
 }
 
 async function settleResults(
-  { db, personalData }: { db: Database; personalData?: PersonalDataSource | undefined },
+  { db, treatment }: { db: Database; treatment?: Treatment | undefined },
   claimedBy: string,
   results: readonly TryResult[],
 ): Promise<readonly boolean[]> {
   const write = (keeping: Keeping) =>
-    transact(db, (trx) => writeResults({ trx, personalData }, claimedBy, results, keeping));
+    transact(db, (trx) => writeResults({ trx, treatment }, claimedBy, results, keeping));
   // Several results are only written whole: where that is refused, each of them is written again alone.
   const isKept = results.some(({ observed, goneAt }) => observed !== null || goneAt !== null);
-  return results.length > 1 || !isKept
-    ? await write(MIRRORED)
-    : await writeWhatCanBeKept(write, personalData);
+  return results.length > 1 || !isKept ? await write(MIRRORED) : await writeWhatCanBeKept(write);
 }
 
 async function writeIntents(
@@ -117,7 +114,7 @@ async function writeIntents(
 }
 
 async function writeResults(
-  { trx, personalData }: { trx: DatabaseTransaction; personalData: PersonalDataSource | undefined },
+  { trx, treatment }: { trx: DatabaseTransaction; treatment: Treatment | undefined },
   claimedBy: string,
   results: readonly TryResult[],
   keeping: Keeping,
@@ -158,7 +155,7 @@ async function writeResults(
   const gone = results.flatMap(({ commissionId, goneAt }) =>
     goneAt === null ? [] : [{ id: commissionId, askedAt: goneAt }],
   );
-  await keepObserved(trx, { observed, gone }, keeping, personalData);
+  await keepObserved(trx, { observed, gone }, keeping, treatment);
   // A commission that was changed once is asked for again, all the more where the mirror could not hold it.
   if (keeping.as !== 'nothing') {
     await trackObserved(
@@ -181,6 +178,6 @@ function noteKeeping(
 ): string | null {
   if (keeping.as === 'mirrored') return note;
   const where = keeping.as === 'nothing' || observed === null ? '' : ' (see rejected_records)';
-  const refused = `${NOT_TAKEN_OVER} what the program answered${where}: ${keeping.reason}`;
+  const refused = `the mirror could not take over what the program answered${where}: ${keeping.reason}`;
   return note === null ? refused : `${note}; ${refused}`;
 }

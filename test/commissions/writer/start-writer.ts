@@ -15,7 +15,6 @@ import {
 import type { RateLimit } from '../../../src/config/rate-limit.ts';
 import { type Database, makeDatabase } from '../../../src/db/database.ts';
 import { makePool } from '../../../src/db/pool.ts';
-import type { PersonalDataSource } from '../../../src/personal-data/personal-data-source.ts';
 import { NO_FAULTS } from '../../../src/sandbox/fault-plan.ts';
 import type { ReceivedRequest } from '../../../src/sandbox/received-requests.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.ts';
@@ -91,12 +90,12 @@ const PLENTY: RateLimit = { requests: 100_000, windowSeconds: 0.1 };
 export function makeTestApi(
   db: Database,
   url: string,
-  options: Partial<ApiClientOptions> & { rateLimit?: RateLimit; personalData?: PersonalDataSource } = {},
+  options: Partial<ApiClientOptions> & { rateLimit?: RateLimit } = {},
 ): ApiClient {
-  const { rateLimit = PLENTY, personalData, ...client } = options;
+  const { rateLimit = PLENTY, ...client } = options;
   const timeoutMs = client.timeoutMs ?? 20_000;
   const takePermit = makeTakePermit(
-    { db, log: silent, ...(personalData && { keepUp: (kept) => personalData.keepUp(db, kept) }) },
+    { db, log: silent },
     { rateLimit, priority: 'payments', requestTimeoutMs: timeoutMs },
   );
   return makeApiClient(
@@ -106,7 +105,6 @@ export function makeTestApi(
       secret: SECRET,
       timeoutMs,
       attempts: { firstWaitMs: 1, longestWaitMs: 5 },
-      ...(personalData && { namesForgotten: personalData.namesForgotten }),
       ...client,
     },
   );
@@ -116,10 +114,9 @@ export function makeTestApi(
 export async function makeAlteredApi(
   { db, sandbox }: Pick<TestWriter, 'db' | 'sandbox'>,
   alter: Parameters<typeof startAlteringProxy>[1],
-  personalData?: PersonalDataSource,
 ): Promise<ApiClient> {
   const proxy = await startAlteringProxy(sandbox.url, alter);
-  const api = makeTestApi(db, proxy.url, personalData && { personalData });
+  const api = makeTestApi(db, proxy.url);
   onTestFinished(async () => {
     await api.close();
     await proxy.close();
