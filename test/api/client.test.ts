@@ -76,7 +76,7 @@ describe('listing', () => {
     for (const filters of [
       { affiliate_id: referral.affiliate.id },
       { conversion_state: ['lead'] },
-      { conversion_state: ['lead', 'conversion'] },
+      { conversion_state: ['conversion', 'unheard_of'] },
       { email: referral.customer.email },
       { stripe_customer_id: referral.processor_customer_id ?? '' },
       { affiliate_id: referral.affiliate.id, email: referral.customer.email },
