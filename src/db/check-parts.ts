@@ -23,6 +23,17 @@ export const TRIGGERS: readonly string[] = [
   'tracked_commissions.lower_commission_id',
 ];
 
+/** Made by the first `forget` (keep_out_forgotten), and wanted once a person was forgotten. */
+const FORGOTTEN_TRIGGERS: readonly string[] = [
+  ...['affiliates', 'campaigns', 'commissions', 'links', 'referrals', 'sales'].flatMap((table) => [
+    `${table}.forgotten_in_extra`,
+    `${table}.forgotten_inserted`,
+  ]),
+  ...['affiliates', 'commission_updates', 'links', 'referrals', 'rejected_records'].map(
+    (table) => `${table}.forgotten_people`,
+  ),
+];
+
 /** Unique indexes beside the primary keys, which every table has but this one. */
 export const TABLE_WITHOUT_KEY = 'seen_rows';
 export const UNIQUE_INDEXES: readonly string[] = [
@@ -45,11 +56,12 @@ export async function checkParts(pool: Pool, schema: string): Promise<void> {
     UNIQUE_INDEXES,
     [...ANALYST_RELATIONS, ...BOOKKEEPING_TABLES],
     TABLE_WITHOUT_KEY,
+    FORGOTTEN_TRIGGERS,
   ]);
   const [first] = rows;
   if (first !== undefined) {
     throw new SchemaMismatch(
-      `the ${first.lost} in the schema ${schema}, as after a restore that did not come to its end: without it, changes leave no history, or records and payments come twice. Restore the backup once more, whole; a trigger that is off is put on with "alter table … enable trigger"`,
+      `the ${first.lost} in the schema ${schema}, as after a restore that did not come to its end: without it, changes leave no history, records and payments come twice, or a forgotten person comes back. Restore the backup once more, whole; a trigger that is off is put on with "alter table … enable trigger"`,
     );
   }
   if (!(await hasReports(pool, schema))) {
@@ -82,7 +94,8 @@ const LOST = `
   with ours as (select pg_class.oid, relname::text, relkind
                 from pg_class join pg_namespace on pg_namespace.oid = relnamespace where nspname = $1)
   select 'trigger ' || name || ' is missing or off' as lost
-  from unnest($2::text[]) as wanted (name)
+  from (select unnest($2::text[]) union all
+        select unnest($6::text[]) where exists (select from forgotten_people)) as wanted (name)
   where not exists (select from pg_trigger join ours on ours.oid = tgrelid
                     where relname || '.' || tgname = name and tgenabled in ('O', 'A'))
   union all

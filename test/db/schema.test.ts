@@ -145,6 +145,16 @@ test.each([
   await expect(checkParts(pool, 'mirror')).rejects.toThrow(words);
 });
 
+test('where somebody was forgotten, what keeps the person out must be there', async () => {
+  const { pool } = await createTestDatabase();
+  await pool.query(
+    "select keep_out_forgotten(); insert into forgotten_people (forgotten_by) values ('test')",
+  );
+  await checkParts(pool, 'mirror');
+  await pool.query('drop trigger forgotten_people on referrals');
+  await expect(checkParts(pool, 'mirror')).rejects.toThrow('referrals.forgotten_people is missing');
+});
+
 test('the run log refuses counts that do not add up and success without verification', async () => {
   const insert = (columns: string, values: string) =>
     database.pool.query(`insert into sync_runs (resource, mode, ${columns}) values ('x', 'full', ${values})`);
