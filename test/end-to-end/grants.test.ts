@@ -88,7 +88,7 @@ describe('A role without grants', () => {
 describe('A role for analysts', () => {
   test('grants analyst is enough for the reports, and for nothing else', async () => {
     await grant('analyst');
-    expect(await queryAs('analyst', 'select * from mirror_reports.freshness')).toHaveLength(3);
+    expect(await queryAs('analyst', 'select * from mirror_reports.freshness')).toHaveLength(4);
     await refused('analyst', 'select * from mirror.affiliates');
     await refused('analyst', 'select * from mirror_queue.job');
     await queryAs('owner', 'create view mirror_reports.later as select 1 as one');
@@ -99,7 +99,7 @@ describe('A role for analysts', () => {
   test('grants analyst is enough to export the reports, and not the tables', async () => {
     const args = ['--format', 'csv', '-o', '-'];
     const reports = await runCli(['export', 'freshness', ...args], environment('analyst'));
-    expect(reports).toMatchObject({ code: 0, stderr: 'written: stdout (3 rows)\n' });
+    expect(reports).toMatchObject({ code: 0, stderr: 'written: stdout (4 rows)\n' });
     for (const more of [
       ['mirror.referrals', '-o', '-'],
       ['referrals', '--incremental', '-o', join(tmpdir(), 'exports-of-nobody/')],

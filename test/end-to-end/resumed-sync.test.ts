@@ -12,7 +12,7 @@ import { runCli, spawnCli } from '../support/run-cli.ts';
 test('a sync that is resumed an hour later exits 3, says that it was resumed and deletes nothing; a fresh one is verified', async () => {
   const program = await createTestDatabase();
   const mirror = await createTestDatabase();
-  const sandbox = await runSandbox(program.pool, { affiliates: 40, referrals: 1500 });
+  const sandbox = await runSandbox(program.pool, { spelling: 'live', affiliates: 40, referrals: 1500 });
   try {
     const environment = {
       AFFILIATE_API_URL: sandbox.url,
@@ -34,7 +34,8 @@ test('a sync that is resumed an hour later exits 3, says that it was resumed and
     // The program changes where it was read before, keeps its total, and comes to rest.
     const list = await sandbox.allReferrals();
     for (const { id } of list.slice(100, 105)) await sandbox.program.deleteReferral(id);
-    for (let index = 0; index < 5; index += 1) await sandbox.program.insertReferral();
+    for (let index = 0; index < 5; index += 1)
+      await sandbox.program.insertReferral({ conversion_state: 'visitor' });
     for (const { id } of list.slice(300, 330)) await sandbox.program.updateReferral(id, { visits: 4711 });
     await mirror.pool.query(
       `update sync_runs set started_at = started_at - interval '1 hour', heartbeat_at = heartbeat_at - interval '1 hour'
