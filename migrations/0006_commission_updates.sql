@@ -92,7 +92,7 @@ begin
 end
 $$;
 
--- The one rule of what is the same: the trigger follows it, and the commands look ahead with it.
+-- The one rule of what is the same: the trigger follows it, and ask_for_updates answers by it.
 create function is_same_request(earlier commission_updates, asked commission_updates) returns boolean
 language sql
 immutable
@@ -104,6 +104,143 @@ as $$
          (asked.commission_id, asked.action, asked.paid_at, asked.due_at, asked.expected_unpaid,
           asked.expected_paid_at, asked.expected_amount, asked.expected_currency, asked.supersede,
           asked.even_if_refunded)
+$$;
+
+-- The last request that came later for the same value of the commission and has its way, or may have it.
+create function overtaken_by(earlier commission_updates) returns bigint
+language sql
+stable
+set search_path from current
+as $$
+  select max(later.id) from commission_updates later
+  where later.commission_id = earlier.commission_id and later.id > earlier.id
+    and (later.action = 'due') = (earlier.action = 'due')
+    and later.state in ('pending', 'applied', 'unchanged')
+$$;
+
+-- Answers each row, and asks for those that are new; a dry run only answers. A row is a JSON object with the columns of
+-- a request (commission_id to even_if_refunded), and may have two fields more: unless_waiting (true: a row without a key
+-- is answered by a request that waits for the same) and same_as (the number of a request that does the same, as the
+-- caller found). The function takes its turn first, and so sees every request of an earlier transaction. The trigger
+-- stays the rule: it refuses a key that is taken, and with it all rows.
+create function ask_for_updates(
+  asked jsonb, batch text default null, requester text default null, is_dry_run boolean default false
+) returns table (place bigint, answer text, request bigint, overtaken_by bigint, behind bigint)
+language plpgsql
+set search_path from current
+as $$
+#variable_conflict use_column
+declare
+  blank constant text := E' \t\r\n';
+begin
+  -- As the trigger keeps them.
+  asked := (
+    select coalesce(jsonb_agg(
+      '{"expected_unpaid": false, "supersede": false, "even_if_refunded": false}' || one || jsonb_build_object(
+        'commission_id', lower(btrim(one ->> 'commission_id', blank)),
+        'expected_currency', upper(nullif(btrim(one ->> 'expected_currency', blank), '') collate "C"),
+        'idempotency_key', nullif(btrim(one ->> 'idempotency_key', blank), '')
+      ) order by nr), '[]')
+    from jsonb_array_elements(asked) with ordinality as input (one, nr)
+  );
+
+  if is_dry_run then
+    return query
+    with input as materialized (
+      select nr, one, jsonb_populate_record(null::commission_updates, one) as wanted
+      from jsonb_array_elements(asked) with ordinality as input (one, nr)
+    )
+    select nr,
+           case when (earlier).id is null then 'new'
+                when is_other then 'key taken'
+                when later is not null then 'overtaken'
+                when (earlier).state = 'pending' then 'waits'
+                else 'asked already' end,
+           (earlier).id, later, waiting.id
+    from input
+    left join lateral (
+      select earlier, is_other
+      from (
+        select 1 as turn, false as is_other, known as earlier
+        from commission_updates known
+        where known.id = (one ->> 'same_as')::bigint
+        union all
+        select case when named.state in ('pending', 'applied', 'unchanged') then 2 else 4 end,
+               not is_same_request(named, wanted), named
+        from commission_updates named
+        where named.idempotency_key = (wanted).idempotency_key
+        union all
+        -- A pay with even_if_refunded and the same pay without it are two requests, so that one that a refund held back
+        -- can be asked for with it. They are one payment all the same: where one of them waits or succeeded, the other
+        -- asks for nothing. Both have keys that are made of what they ask for: any other key goes by itself alone.
+        select 3, false, twin
+        from commission_updates twin
+        where (wanted).action = 'pay'
+          and left((wanted).idempotency_key, 4) = 'row:' and length((wanted).idempotency_key) = 44
+          and twin.commission_id = (wanted).commission_id and twin.state in ('pending', 'applied', 'unchanged')
+          and left(twin.idempotency_key, 4) = 'row:' and length(twin.idempotency_key) = 44
+          and is_same_request(twin, jsonb_populate_record(
+            wanted, jsonb_build_object('even_if_refunded', not (wanted).even_if_refunded)))
+        union all
+        -- A second one would find the commission changed by the first, and end as conflict.
+        select 5, false, same
+        from commission_updates same
+        where (wanted).idempotency_key is null and (one ->> 'unless_waiting')::boolean
+          and same.commission_id = (wanted).commission_id and same.state = 'pending'
+          and is_same_request(same, wanted) and overtaken_by(same) is null
+      ) found
+      order by turn, (earlier).id desc
+      limit 1
+    ) found on true
+    left join lateral overtaken_by(earlier) as later on true
+    -- What supersedes drops them. + 0: for max(id) alone, Postgres walks all that wait, by number.
+    left join lateral (
+      select max(older.id + 0) as id
+      from commission_updates older
+      where (earlier).id is null and not (wanted).supersede
+        and older.commission_id = (wanted).commission_id and older.state = 'pending'
+        and (older.action = 'due') = ((wanted).action = 'due')
+    ) waiting on true
+    order by nr;
+    return;
+  end if;
+
+  perform pg_advisory_xact_lock(hashtextextended('affiliate-mirror commission updates of ' || current_schema(), 0));
+  return query
+  with answered as materialized (
+    select place, answer, request, overtaken_by, behind,
+           jsonb_populate_record(null::commission_updates, one) as wanted
+    from ask_for_updates(asked, is_dry_run => true)
+    join jsonb_array_elements(asked) with ordinality as input (one, place) using (place)
+  ), inserted as (
+    insert into commission_updates (
+      batch_id, commission_id, action, paid_at, due_at, expected_unpaid, expected_paid_at, expected_amount,
+      expected_currency, reason, requested_by, idempotency_key, supersede, even_if_refunded
+    )
+    select batch, (wanted).commission_id, (wanted).action, (wanted).paid_at, (wanted).due_at, (wanted).expected_unpaid,
+           (wanted).expected_paid_at, (wanted).expected_amount, (wanted).expected_currency, (wanted).reason,
+           coalesce(requester, current_user), (wanted).idempotency_key, (wanted).supersede, (wanted).even_if_refunded
+    from answered
+    where answer in ('new', 'key taken')
+    order by place
+    returning id
+  ), numbered as (
+    select id, row_number() over (order by id) as turn from inserted
+  ), turns as (
+    -- Rows with one key are one request. The requests have their numbers in the order of the rows.
+    select place, dense_rank() over (order by first) as turn
+    from (
+      select place, min(place) over (partition by coalesce('key ' || (wanted).idempotency_key, 'row ' || place)) as first
+      from answered
+      where answer = 'new'
+    ) firsts
+  )
+  select place, answer, coalesce(request, id), overtaken_by, behind
+  from answered
+  left join turns using (place)
+  left join numbered using (turn)
+  order by place;
+end
 $$;
 
 create function check_commission_update() returns trigger
@@ -391,6 +528,8 @@ comment on column commission_ledger.puts is 'How often the change was sent.';
 
 comment on function take_turns_requesting() is 'Trigger function: lets the transactions that ask for updates take turns, so that their numbers are the order in which they asked, and has their commit wait for the disk.';
 comment on function is_same_request(commission_updates, commission_updates) is 'Whether two requests under one key ask for the same thing, whoever asks and why.';
+comment on function overtaken_by(commission_updates) is 'The last request that came later for the same value of the commission, and has its way or waits; null where none did.';
+comment on function ask_for_updates(jsonb, text, text, boolean) is 'Asks for updates: an array of objects with the columns of commission_updates, all or none. Answers each row, by its place from 1: new; asked already; waits (asked already, and still pending); overtaken (asked already, and another request came later); key taken (of another request: only a dry run answers so, else all is refused). request is the request that the answer is about; behind is one that waits for the same commission, and is applied before a new one. A dry run asks for nothing.';
 comment on function check_commission_update() is 'Trigger function: refuses invalid requests, and drops those that were made before under the same key.';
 comment on function announce_commission_updates() is 'Trigger function: drops what new requests supersede, and notifies the workers.';
 comment on function refuse_edited_request() is 'Trigger function: what was asked for is never edited.';

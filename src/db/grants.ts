@@ -29,6 +29,9 @@ const REQUEST_COLUMNS = [
   'even_if_refunded',
 ];
 
+/** The functions that the commands ask with, and any client may. */
+const ASKING = ['is_same_request', 'overtaken_by', 'ask_for_updates'];
+
 /** What a request that was made before is answered from, beside its own line: nothing of it is personal. */
 const LATEST_COLUMNS = ['id', 'paid_at', 'due_at', 'amount', 'currency', '_deleted_at', '_observed_at'];
 
@@ -114,7 +117,7 @@ const KINDS: Readonly<Record<Grantee, (input: GrantsInput) => Kind>> = {
         '-- Of these, the last shows the commands of affiliate-mirror commissions that the tables are of their version.',
         `grant select on ${listed(schema, own)} to ${to};`,
         `grant select (${LATEST_COLUMNS.join(', ')})\n  on ${escapeIdentifier(schema)}.commissions to ${to};`,
-        `grant execute on function ${escapeIdentifier(schema)}.is_same_request to ${to};`,
+        ...ASKING.map((name) => `grant execute on function ${escapeIdentifier(schema)}.${name} to ${to};`),
       ],
       forbidden: `(privilege_type = 'SELECT' and relation in (${literals(own)})
         or privilege_type = 'SELECT' and relation = 'commissions' and grantee = asked.oid

@@ -3,7 +3,7 @@
 import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
 import { BATCH_COLUMNS, type BatchFile, readBatchFile } from '../../commissions/files/batch-file.ts';
-import { findRequested } from '../../commissions/requests/request-updates.ts';
+import { foreseeAnswers } from '../../commissions/requests/request-updates.ts';
 import { quote } from '../../commissions/timestamps.ts';
 import { counted, formatCount } from '../../contract/format.ts';
 import { ACTIONS, type Action } from '../../contract/payment-request.ts';
@@ -86,14 +86,13 @@ async function apply(cli: Cli, lifetime: Lifetime, path: string, flags: ApplyFla
 /** Returns the file with the rows as problems whose own key is that of another request already. */
 async function refuseTakenKeys(db: Database, batch: BatchFile): Promise<BatchFile> {
   const named = batch.rows.filter(({ hasOwnKey }) => hasOwnKey);
-  const before = await findRequested(
+  const answers = await foreseeAnswers(
     db,
     named.map(({ request }) => request),
   );
-  const taken = named.flatMap(({ line, request: { idempotency_key } }) => {
-    const earlier = before.get(idempotency_key ?? '');
-    if (earlier === undefined || earlier.isSame) return [];
-    const { id, action, commission_id } = earlier;
+  const taken = named.flatMap(({ line, request: { idempotency_key } }, index) => {
+    const { answer, id, action, commission_id } = answers[index] ?? {};
+    if (answer !== 'key taken') return [];
     const problem = `the idempotency_key ${quote(idempotency_key ?? '')} is that of request ${id} already (${action} of commission ${commission_id}): give this row a key of its own, or none`;
     return [{ line, problem }];
   });

@@ -195,9 +195,8 @@ function fix(
 ): Promise<ExitCode> {
   const asked = fixes.map((request) => ({
     line: null,
-    request,
+    request: { ...request, same_as: findWaiting(waiting, request) },
     hasOwnKey: true,
-    waiting: findWaiting(waiting, request),
   }));
   return queueUpdates(
     { ledger: session, program: flags.wait === true ? session : null },

@@ -1,10 +1,9 @@
 // What the commands that ask for updates hand on: the rows, how to answer, and what became of each row.
 
 import { type Latest, readLatest } from '../../commissions/requests/read-latest.ts';
-import type { EarlierRequest, RequestedUpdate } from '../../commissions/requests/request-updates.ts';
-import type { WaitingRequest } from '../../commissions/requests/waiting-before.ts';
+import type { Answer, AskedUpdate } from '../../commissions/requests/request-updates.ts';
 import { isSelected } from '../../commissions/select-requests.ts';
-import { UNMET_STATES, type UpdateRequest } from '../../commissions/update-request.ts';
+import { UNMET_STATES } from '../../commissions/update-request.ts';
 import { formatCount } from '../../contract/format.ts';
 import { spellTimestamp } from '../../contract/timestamp.ts';
 import type { Database } from '../../db/database.ts';
@@ -24,11 +23,14 @@ export interface QueueFlags extends OutputFlags {
 /** A request with the line of the file that it is on; null where it comes from no file. */
 export interface AskedRow {
   readonly line: number | null;
-  readonly request: UpdateRequest;
+  readonly request: AskedUpdate;
   /** Whether whoever asks chose the idempotency key: then --again changes nothing about it. */
   readonly hasOwnKey: boolean;
-  /** A request that waits and does the same: then there is nothing to queue. */
-  readonly waiting?: RequestedUpdate | null;
+}
+
+/** Returns what is asked for with the row: nothing where a request waits for it that no key would find. */
+export function requestOf({ request }: AskedRow): AskedUpdate {
+  return { ...request, unless_waiting: true };
 }
 
 /** What became of a row, for the file that finance gets to hand back. */
@@ -49,7 +51,8 @@ export function outcomeOf({ outcome, note }: { outcome: string; note: string | n
 }
 
 /** The request that asked for the same as a row before it. */
-export interface Earlier extends Pick<EarlierRequest, 'id' | 'state' | 'outcome' | 'overtaken_by'> {
+export interface Earlier extends Pick<Answer, 'state' | 'outcome' | 'overtaken_by'> {
+  readonly id: number;
   /** What the program has of its commission, as far as the mirror knows. */
   readonly now: Latest | undefined;
 }
@@ -98,18 +101,14 @@ export function describeEarlier(
 
 /**
  * Names on stderr the rows that come after requests that wait for the same value of their commissions. Returns whether
- * there is one. `waiting` has one for each of the rows.
+ * there is one. `answers` has one for each of the rows.
  */
-export function reportWaitingBefore(
-  rows: readonly AskedRow[],
-  waiting: readonly (WaitingRequest | null)[],
-): boolean {
+export function reportWaitingBefore(rows: readonly AskedRow[], answers: readonly Answer[]): boolean {
   const named = rows.flatMap((row, index) => {
-    const before = waiting[index] ?? null;
-    if (before === null) return [];
-    const at = before.paid_at ?? before.due_at;
-    const when = at === null ? '' : ` ${spellTimestamp(at)}`;
-    return [`${placeOf(row)} (request ${before.id}: ${before.action}${when})`];
+    const { behind, behind_action, behind_at } = answers[index] ?? {};
+    if (behind == null) return [];
+    const when = behind_at == null ? '' : ` ${spellTimestamp(behind_at)}`;
+    return [`${placeOf(row)} (request ${behind}: ${behind_action}${when})`];
   });
   if (named.length === 0) return false;
   printError(`another request waits for the same commission and is applied first: ${nameFirst(named)}`);

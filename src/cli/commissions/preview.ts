@@ -1,8 +1,7 @@
 // The dry run of every command that asks for updates: what would become of each row, and the exit code of that.
 
 import { type PreviewedUpdate, previewUpdates } from '../../commissions/preview-updates.ts';
-import { findRequested } from '../../commissions/requests/request-updates.ts';
-import { readWaitingBefore } from '../../commissions/requests/waiting-before.ts';
+import { foreseeAnswers } from '../../commissions/requests/request-updates.ts';
 import { BAD_STATES } from '../../commissions/update-request.ts';
 import { formatCount } from '../../contract/format.ts';
 import type { DryRunDocument, PreviewRow } from '../documents/commissions.ts';
@@ -17,6 +16,7 @@ import {
   readLatestOf,
   reportAskedBefore,
   reportWaitingBefore,
+  requestOf,
 } from './asked.ts';
 import { previewListing, previewOf, previewOfRepeated } from './listings.ts';
 import { makeBatchProgress } from './progress.ts';
@@ -30,22 +30,15 @@ export async function previewRows(
   flags: QueueFlags,
 ): Promise<ExitCode> {
   const { reader, db, concurrency, signal, amountUnit } = session;
-  const before = await findRequested(
-    db,
-    rows.map(({ request }) => request),
-  );
-  const earlierOf = ({ waiting, request }: AskedRow) => waiting ?? before.get(request.idempotency_key ?? '');
+  const answers = await foreseeAnswers(db, rows.map(requestOf));
   const latest = await readLatestOf(
     db,
-    rows.flatMap((row) => earlierOf(row)?.id ?? []),
+    answers.flatMap(({ id }) => id ?? []),
   );
-  const repeated = new Map(
-    rows.flatMap((row): [AskedRow, Earlier][] => {
-      const earlier = earlierOf(row);
-      return earlier === undefined ? [] : [[row, { ...earlier, now: latest.get(earlier.id) }]];
-    }),
+  const repeated = answers.map(({ id, ...answer }): Earlier | null =>
+    id === null ? null : { ...answer, id, now: latest.get(id) },
   );
-  const anew = rows.filter((row) => !repeated.has(row));
+  const anew = rows.filter((_, index) => repeated[index] === null);
   const requests = anew.map(({ request }) => request);
   const progress = makeBatchProgress(anew.length, session);
   const previewed: PreviewedUpdate[] = [];
@@ -63,9 +56,9 @@ export async function previewRows(
   }
   // Taken one by one: to take the first of a long array moves all the others.
   const left = previewed.values();
-  const listed = rows.flatMap((row): PreviewRow[] => {
-    const earlier = repeated.get(row);
-    if (earlier !== undefined) return [previewOfRepeated(row, earlier)];
+  const listed = rows.flatMap((row, index): PreviewRow[] => {
+    const earlier = repeated[index] ?? null;
+    if (earlier !== null) return [previewOfRepeated(row, earlier)];
     const next = left.next().value;
     return next === undefined ? [] : [previewOf(row, next)];
   });
@@ -82,11 +75,8 @@ export async function previewRows(
   const words = [...counts].map(([would, of]) => `${formatCount(of.length)} ${would}`).join(', ');
   printError(`dry run: nothing was queued or changed. ${words}`);
   // What applying it would say of them, and end with.
-  const isWorrying = reportAskedBefore(
-    rows,
-    rows.map((row) => repeated.get(row) ?? null),
-  );
-  const isBehind = reportWaitingBefore(anew, await readWaitingBefore(db, requests));
+  const isWorrying = reportAskedBefore(rows, repeated);
+  const isBehind = reportWaitingBefore(rows, answers);
   const hasBadRow = listed.some(({ would }) => BAD_STATES.some((state) => state === would));
   return isWorrying || isBehind || hasBadRow ? 3 : 0;
 }

@@ -1,11 +1,8 @@
 // The common end of every command that asks for updates: preview them, or queue them, wait if asked to, and report.
 
 import { randomBytes } from 'node:crypto';
-import { takeEarlierPayments } from '../../commissions/requests/earlier-payments.ts';
 import { readLatest } from '../../commissions/requests/read-latest.ts';
 import { type RequestedUpdate, requestUpdates } from '../../commissions/requests/request-updates.ts';
-import { readWaitingBefore } from '../../commissions/requests/waiting-before.ts';
-import { takeWaitingTwins } from '../../commissions/requests/waiting-twins.ts';
 import { isSelected } from '../../commissions/select-requests.ts';
 import { GOOD_STATES, UNMET_STATES } from '../../commissions/update-request.ts';
 import { formatCount } from '../../contract/format.ts';
@@ -27,6 +24,7 @@ import {
   readLatestOf,
   reportAskedBefore,
   reportWaitingBefore,
+  requestOf,
 } from './asked.ts';
 import { describeCounts, paymentListing } from './listings.ts';
 import { previewRows } from './preview.ts';
@@ -40,32 +38,22 @@ const MOST_LISTED = 50;
 /** Returns the exit code, after previewing or queueing the requests and printing what became of them. */
 export async function queueUpdates(
   { ledger: session, program }: RequestSession,
-  given: readonly AskedRow[],
+  rows: readonly AskedRow[],
   flags: QueueFlags,
   source: string,
 ): Promise<ExitCode> {
-  const farDates = describeFarDates(given, Date.now());
+  const farDates = describeFarDates(rows, Date.now());
   if (farDates !== null) printError(farDates);
-  // Each row with the request that it need not make again.
-  const rows = await takeWaitingTwins(session.db, await takeEarlierPayments(session.db, given));
   if (flags.dryRun === true && program !== null) return await previewRows(program, rows, flags);
   const batchId = batchName(source);
-  const unasked = rows.filter(({ waiting }) => waiting == null);
-  const requests = unasked.map(({ request }) => request);
-  const waitingBefore = await readWaitingBefore(session.db, requests);
-  const made = await requestUpdates(session, requests, {
+  const requested = await requestUpdates(session, rows.map(requestOf), {
     batchId,
     requestedBy: nameUser(),
     signal: session.signal,
   }).catch((error: unknown) => {
     throw error instanceof Stopped ? error.saying('nothing was queued') : error;
   });
-  reportWaitingBefore(
-    unasked,
-    waitingBefore.map((before, index) => (made[index]?.isNew === true ? before : null)),
-  );
-  const left = made.values();
-  const requested = rows.flatMap(({ waiting }) => waiting ?? left.next().value ?? []);
+  reportWaitingBefore(rows, requested);
   const before = requested.flatMap(({ id, isNew }) => (isNew ? [] : [id]));
   const latest = await readLatestOf(session.db, before);
   const isWorrying = reportAskedBefore(

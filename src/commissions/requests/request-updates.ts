@@ -1,9 +1,10 @@
-// Asks for commission updates: writes the requests, in order, in one transaction.
+// Asks for commission updates, or looks ahead to what asking would answer. The rules are those of ask_for_updates.
 
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Action, UpdateState } from '../../contract/payment-request.ts';
+import type { Timestamp } from '../../contract/timestamp.ts';
 import { asDatabaseError } from '../../db/as-database-error.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database, DatabaseTransaction } from '../../db/database.ts';
 import { transact } from '../../db/transact.ts';
 import { DatabaseUnreachable } from '../../errors.ts';
 import type { UpdateRequest } from '../update-request.ts';
@@ -21,47 +22,58 @@ export interface RequestOptions {
   readonly signal?: AbortSignal;
 }
 
-/** One request as it is in the table. */
-export interface RequestedUpdate {
-  readonly id: number;
-  /** False where the same request under the same key was made before. */
+/** A request, and what else answers it. */
+export interface AskedUpdate extends UpdateRequest {
+  /** True: without a key, a request that waits for the same answers it. */
+  readonly unless_waiting?: boolean;
+  /** The number of a request that does the same. */
+  readonly same_as?: number | null;
+}
+
+/** What answers a row. */
+export interface Answer {
+  readonly answer: 'new' | 'asked already' | 'waits' | 'overtaken' | 'key taken';
+  /** The request that this is about; null where the row is new, and nothing is asked for. */
+  readonly id: number | null;
   readonly isNew: boolean;
   readonly state: UpdateState;
   readonly outcome: string | null;
-  readonly batch_id: string | null;
   /** A later request for the same value of the commission: what the old request set may be gone. */
   readonly overtaken_by: number | null;
+  /** These two are null where the row is new. */
+  readonly action: Action | null;
+  readonly commission_id: string | null;
+  /** A request that waits for the same value of the commission, and is applied before the new one. */
+  readonly behind: number | null;
+  readonly behind_action: Action | null;
+  /** What it asks for; null where that is no timestamp. */
+  readonly behind_at: Timestamp | null;
 }
 
-const ROWS_PER_STATEMENT = 1_000;
+export interface RequestedUpdate extends Answer {
+  readonly id: number;
+}
 
 /**
- * Writes all of the requests or none, and returns them as they are in the payment ledger, in the order of the input.
+ * Asks for all of the requests or for none, and returns what answers each, in the order of the input.
  *
  * Throws: Busy where another transaction has asked for updates and does not end; the table's own refusals
  * (DatabaseError with a message and a hint); DatabaseUnreachable, which says so where they may have been written all
  * the same; the signal's reason when aborted, and then nothing was written.
- * Idempotent: for requests with an idempotency key; the others are made anew each time.
+ * Idempotent: for requests with an idempotency key; the others are made anew each time, or wait (`unless_waiting`).
  */
 export async function requestUpdates(
   deps: { db: Database },
-  requests: readonly UpdateRequest[],
+  requests: readonly AskedUpdate[],
   options: RequestOptions,
 ): Promise<RequestedUpdate[]> {
   const { batchId, signal } = options;
   let isWritten = false;
   return transact(deps.db, async (trx) => {
     isWritten = false;
-    const requested: RequestedUpdate[] = [];
     await takeTurn(deps.db, trx, signal);
-    for (let at = 0; at < requests.length; at += ROWS_PER_STATEMENT) {
-      const slice = requests
-        .slice(at, at + ROWS_PER_STATEMENT)
-        .map((request, index) => ({ ...request, place: at + index }));
-      const { rows } = await insertAndRead(slice, options).execute(trx);
-      requested.push(...rows);
-      signal?.throwIfAborted();
-    }
+    const requested = await answer<RequestedUpdate>(trx, requests, { ...options, isDryRun: false });
+    signal?.throwIfAborted();
     isWritten = true;
     return requested;
   }).catch((error: unknown) => {
@@ -80,83 +92,28 @@ function maybeQueued(batchId: string | null): string {
   return `the connection to the database was lost while the requests were committed, so they may be queued${which}`;
 }
 
-/** The request that has a key already. */
-export interface EarlierRequest extends Pick<RequestedUpdate, 'id' | 'state' | 'outcome' | 'overtaken_by'> {
-  readonly action: Action;
-  readonly commission_id: string;
-  /** Asked for the same thing: asking again does nothing. Otherwise the table refuses to be asked under this key. */
-  readonly isSame: boolean;
+/** Returns what would answer each of the requests now, in the order of the input. Asks for nothing. */
+export async function foreseeAnswers(db: Database, requests: readonly AskedUpdate[]): Promise<Answer[]> {
+  // Without a row, a command does not wait for the table.
+  if (requests.length === 0) return [];
+  return await answer<Answer>(db, requests, { batchId: null, requestedBy: null, isDryRun: true });
 }
 
-/** Returns the earlier request of each key that has one. What is the same is the table's own rule. */
-export async function findRequested(
-  db: Database,
-  requests: readonly UpdateRequest[],
-): Promise<ReadonlyMap<string, EarlierRequest>> {
-  const found = new Map<string, EarlierRequest>();
-  for (let at = 0; at < requests.length; at += ROWS_PER_STATEMENT) {
-    const slice = JSON.stringify(requests.slice(at, at + ROWS_PER_STATEMENT));
-    const { rows } = await sql<EarlierRequest & { idempotency_key: string }>`
-      select asked.idempotency_key, earlier.id, earlier.state, earlier.outcome, earlier.action,
-             earlier.commission_id, ${OVERTAKEN_BY} as overtaken_by,
-             is_same_request(earlier, asked) as "isSame"
-      from jsonb_populate_recordset(null::commission_updates, ${slice}::jsonb) asked
-      join commission_updates earlier on earlier.idempotency_key = ${keptKey(sql`asked.idempotency_key`)}
-    `.execute(db);
-    for (const { idempotency_key, ...earlier } of rows) found.set(idempotency_key, earlier);
-  }
-  return found;
-}
-
-/** In SQL, the key as the table keeps it (check_commission_update): null where it is blank. */
-function keptKey(key: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`nullif(btrim(${key}, E' \\t\\r\\n'), '')`;
-}
-
-/** In SQL, the last request that came later than `earlier` for the same value of its commission, and has its way. */
-export const OVERTAKEN_BY = sql<number | null>`(
-  select max(later.id) from commission_updates later
-  where later.commission_id = earlier.commission_id and later.id > earlier.id
-    and (later.action = 'due') = (earlier.action = 'due')
-    and later.state in ('pending', 'applied', 'unchanged')
-)`;
-
-function insertAndRead(slice: readonly (UpdateRequest & { place: number })[], options: RequestOptions) {
-  // The requests without a key are all new, and come back in the order of their numbers.
-  return sql<RequestedUpdate>`
-    with input as materialized (
-      select input.*, ${keptKey(sql`input.idempotency_key`)} as kept_key
-      from jsonb_to_recordset(${JSON.stringify(slice)}::jsonb) as input (
-        place integer, commission_id text, action text, paid_at timestamptz, due_at timestamptz,
-        expected_unpaid boolean, expected_paid_at timestamptz, expected_amount bigint, expected_currency text,
-        reason text, idempotency_key text, supersede boolean, even_if_refunded boolean
-      )
-    ), inserted as (
-      insert into commission_updates (
-        batch_id, commission_id, action, paid_at, due_at, expected_unpaid, expected_paid_at, expected_amount,
-        expected_currency, reason, requested_by, idempotency_key, supersede, even_if_refunded
-      )
-      select ${options.batchId}, commission_id, action, paid_at, due_at, expected_unpaid, expected_paid_at,
-             expected_amount, expected_currency, reason, coalesce(${options.requestedBy}::text, current_user),
-             kept_key, supersede, even_if_refunded
-      from input order by place
-      returning id, state, batch_id, idempotency_key
-    ), keyless_input as (
-      select place, row_number() over (order by place) as turn from input where kept_key is null
-    ), keyless as (
-      select id, state, batch_id, row_number() over (order by id) as turn from inserted where idempotency_key is null
-    )
-    select coalesce(keyless.id, new.id, earlier.id) as id,
-           earlier.id is null as "isNew",
-           coalesce(keyless.state, new.state, earlier.state) as state,
-           earlier.outcome,
-           coalesce(keyless.batch_id, new.batch_id, earlier.batch_id) as batch_id,
-           ${OVERTAKEN_BY} as overtaken_by
-    from input
-    left join keyless_input using (place)
-    left join keyless using (turn)
-    left join inserted new on new.idempotency_key = input.kept_key
-    left join commission_updates earlier on earlier.idempotency_key = input.kept_key and new.id is null
-    order by input.place
-  `;
+async function answer<Row extends Answer>(
+  db: Database | DatabaseTransaction,
+  requests: readonly AskedUpdate[],
+  { batchId, requestedBy, isDryRun }: RequestOptions & { isDryRun: boolean },
+): Promise<Row[]> {
+  // This statement does not see the requests that it makes.
+  const { rows } = await sql<Row>`
+    select asked.answer, asked.request as id, asked.answer = 'new' as "isNew",
+           coalesce(earlier.state, 'pending') as state, earlier.outcome, asked.overtaken_by,
+           earlier.action, earlier.commission_id,
+           asked.behind, waiting.action as behind_action, coalesce(waiting.paid_at, waiting.due_at) as behind_at
+    from ask_for_updates(${JSON.stringify(requests)}::jsonb, ${batchId}, ${requestedBy}, ${isDryRun}) asked
+    left join commission_updates earlier on earlier.id = asked.request
+    left join commission_updates waiting on waiting.id = asked.behind
+    order by asked.place
+  `.execute(db);
+  return rows;
 }

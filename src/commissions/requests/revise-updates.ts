@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import { transact } from '../../db/transact.ts';
 import { isSelected, type Selection } from '../select-requests.ts';
-import { COMMISSION_UPDATES_CHANNEL, OVERTAKEN_BY } from './request-updates.ts';
+import { COMMISSION_UPDATES_CHANNEL } from './request-updates.ts';
 import { takeTurn } from './take-turn.ts';
 
 export interface Revised {
@@ -32,7 +32,7 @@ export async function retryUpdates(
     await takeTurn(db, trx, signal);
     const { rows } = await sql<{ id: number; later: number | null }>`
       with failed as (
-        select id, ${OVERTAKEN_BY} as later
+        select id, overtaken_by(earlier) as later
         from commission_updates earlier
         where state = 'failed' and ${isSelected(selection)}
         order by id

@@ -6,9 +6,9 @@ import type { Timestamp } from '../../contract/timestamp.ts';
 import type { Database } from '../../db/database.ts';
 import { matchTimestamp } from '../timestamps.ts';
 import type { UpdateRequest } from '../update-request.ts';
-import type { RequestedUpdate } from './request-updates.ts';
 
-interface WaitingPayment extends RequestedUpdate {
+interface WaitingPayment {
+  readonly id: number;
   readonly commission_id: string;
   readonly paid_at: Timestamp;
 }
@@ -28,19 +28,17 @@ export async function readWaitingPayments(
       where commission_id = any(${commissions.map(({ commission_id }) => commission_id)}::text[]) and action in ('pay', 'unpay') and state = 'pending'
       order by commission_id, id desc
     )
-    select id, false as "isNew", state, outcome, batch_id, null as overtaken_by, commission_id, paid_at
-    from newest
-    where action = 'pay'
+    select id, commission_id, paid_at from newest where action = 'pay'
   `.execute(db);
   return new Map(rows.map((waiting) => [waiting.commission_id, waiting]));
 }
 
-/** Returns the one that makes this payment; null where none does. */
+/** Returns the number of the one that makes this payment; null where none does. */
 export function findWaiting(
   waiting: WaitingPayments,
   { commission_id, paid_at }: UpdateRequest,
-): RequestedUpdate | null {
+): number | null {
   const newest = waiting.get(commission_id);
   if (newest === undefined || paid_at === null) return null;
-  return matchTimestamp(paid_at, newest.paid_at) === 'same' ? newest : null;
+  return matchTimestamp(paid_at, newest.paid_at) === 'same' ? newest.id : null;
 }

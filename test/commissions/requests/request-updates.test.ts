@@ -2,7 +2,7 @@
 
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { contentKey } from '../../../src/commissions/requests/content-key.ts';
-import { findRequested } from '../../../src/commissions/requests/request-updates.ts';
+import { type AskedUpdate, foreseeAnswers } from '../../../src/commissions/requests/request-updates.ts';
 import { plainRequest, type UpdateRequest } from '../../../src/commissions/update-request.ts';
 import { countWaiting } from '../../support/count-waiting.ts';
 import { AT, useLedger } from './use-ledger.ts';
@@ -65,8 +65,8 @@ describe('asking from Node', () => {
       const [again] = await ask(request);
       expect(again).toMatchObject({ isNew: isBlank, state: 'pending' });
       expect(again?.id === first?.id).toBe(!isBlank);
-      const found = await findRequested(ledger.db, [request]);
-      expect(found.get(key)?.id).toBe(isBlank ? undefined : first?.id);
+      const [found] = await foreseeAnswers(ledger.db, [request]);
+      expect(found?.id).toBe(isBlank ? null : first?.id);
     },
   );
 
@@ -93,12 +93,87 @@ describe('asking from Node', () => {
       const asked = { ...base, idempotency_key: contentKey(base) };
       await ask(asked);
       for (const change of changes) {
-        const found = await findRequested(ledger.db, [{ ...asked, ...change }]);
+        const [found] = await foreseeAnswers(ledger.db, [{ ...asked, ...change }]);
         const hasSameKey = contentKey({ ...base, ...change }) === contentKey(base);
         expect([change, hasSameKey]).toEqual([change, 'reason' in change]);
-        expect([change, found.get(asked.idempotency_key)?.isSame]).toEqual([change, hasSameKey]);
+        expect([change, found?.answer]).toEqual([change, hasSameKey ? 'waits' : 'key taken']);
       }
     }
+  });
+
+  test('a dry run answers as asking does, and asks for nothing', async () => {
+    const pay = (fields: Partial<AskedUpdate>) =>
+      plainRequest({ commission_id: newId(), action: 'pay', paid_at: AT, ...fields });
+    const [named, keyless, undone] = [
+      pay({ idempotency_key: `named ${newId()}` }),
+      pay({}),
+      pay({ idempotency_key: newId() }),
+    ];
+    const [first, second] = await ask(named, keyless, undone);
+    const [undoing] = await ask({ commission_id: undone.commission_id, action: 'unpay' });
+    const rows = [
+      named,
+      { ...keyless, unless_waiting: true },
+      keyless,
+      undone,
+      { ...pay({}), same_as: second?.id ?? null },
+      pay({}),
+    ];
+    const expected = [
+      { answer: 'waits', id: first?.id },
+      { answer: 'waits', id: second?.id },
+      { answer: 'new', behind: second?.id, behind_action: 'pay' },
+      { answer: 'overtaken', overtaken_by: undoing?.id },
+      { answer: 'waits', id: second?.id },
+      { answer: 'new', behind: null },
+    ];
+    expect(await foreseeAnswers(ledger.db, rows)).toMatchObject(expected);
+    expect(await ask(...rows)).toMatchObject(expected);
+    // Had the dry run asked, the numbers would have gone on.
+    const { rows: counted } = await ledger.database.pool.query(
+      'select count(*)::int as requests from commission_updates where commission_id = any($1)',
+      [rows.map(({ commission_id }) => commission_id)],
+    );
+    expect(counted).toEqual([{ requests: 6 }]);
+  });
+
+  test('rows with one key are one request, and each row gets the number of its own', async () => {
+    const request = { commission_id: newId(), action: 'unpay', idempotency_key: `one ${newId()}` } as const;
+    const other = { commission_id: newId(), action: 'unpay' } as const;
+    const [a, b, c] = await ask(request, request, other);
+    expect(b?.id).toBe(a?.id);
+    const { rows } = await ledger.database.pool.query(
+      'select id from commission_updates where commission_id = $1',
+      [other.commission_id],
+    );
+    expect(rows).toEqual([{ id: c?.id }]);
+  });
+
+  test('SQL: ask_for_updates takes a row as anybody writes it, and refuses all for one key that is taken', async () => {
+    const commission_id = newId();
+    const row = {
+      commission_id: ` ${commission_id.toUpperCase()}`,
+      action: 'unpay',
+      idempotency_key: ` k ${commission_id}`,
+    };
+    const call = (rows: object[]) =>
+      ledger.database.pool.query('select answer, request from ask_for_updates($1, $2)', [
+        JSON.stringify(rows),
+        'sql',
+      ]);
+    const { rows: first } = await call([row]);
+    expect(first).toEqual([{ answer: 'new', request: expect.any(Number) }]);
+    expect((await call([row])).rows).toEqual([{ ...first[0], answer: 'waits' }]);
+    const good = newId();
+    const taken = { ...row, action: 'pay', paid_at: AT };
+    await expect(call([{ commission_id: good, action: 'unpay' }, taken])).rejects.toThrow(
+      /names another request/,
+    );
+    const { rows: kept } = await ledger.database.pool.query(
+      'select commission_id from commission_updates where commission_id = any($1)',
+      [[good, commission_id]],
+    );
+    expect(kept).toEqual([{ commission_id }]);
   });
 
   test('queues all or nothing', async () => {

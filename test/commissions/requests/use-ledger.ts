@@ -3,11 +3,12 @@
 import pg from 'pg';
 import { beforeAll } from 'vitest';
 import {
+  type AskedUpdate,
   COMMISSION_UPDATES_CHANNEL,
   type RequestedUpdate,
   requestUpdates,
 } from '../../../src/commissions/requests/request-updates.ts';
-import { plainRequest, type UpdateRequest } from '../../../src/commissions/update-request.ts';
+import { plainRequest } from '../../../src/commissions/update-request.ts';
 import { type Database, makeDatabase } from '../../../src/db/database.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
@@ -29,7 +30,7 @@ export function useLedger() {
   }
 
   function ask(
-    ...requests: (Partial<UpdateRequest> & Pick<UpdateRequest, 'commission_id' | 'action'>)[]
+    ...requests: (Partial<AskedUpdate> & Pick<AskedUpdate, 'commission_id' | 'action'>)[]
   ): Promise<RequestedUpdate[]> {
     return requestUpdates({ db: ledger.db }, requests.map(plainRequest), { batchId: 'b', requestedBy: null });
   }
