@@ -109,9 +109,10 @@ function renderRows({ tables }: MirrorStatus): string {
   )}`;
 }
 
-function renderTracked({ tracked_commissions, commission_list }: MirrorStatus): string {
+function renderTracked({ tracked_commissions, optional_lists }: MirrorStatus): string {
   const { tracked, due, unanswered, gone, next_poll_at } = tracked_commissions;
-  const lines = commission_list.is_used
+  const isListed = optional_lists.some(({ resource, is_used }) => resource === 'commissions' && is_used);
+  const lines = isListed
     ? [`the known ones (${formatCount(tracked)}) are not asked for one by one`]
     : tracked + gone === 0
       ? ['none tracked yet (affiliate-mirror commissions track --help)']
@@ -123,8 +124,8 @@ function renderTracked({ tracked_commissions, commission_list }: MirrorStatus): 
   return ['Known commissions', ...lines].join('\n');
 }
 
-function renderLists({ optional_lists, commission_list }: MirrorStatus): string {
-  return ['Lists beyond the contract', ...describeLists(optional_lists, commission_list)].join('\n');
+function renderLists({ optional_lists, commission_differences }: MirrorStatus): string {
+  return ['Lists beyond the contract', ...describeLists(optional_lists, commission_differences)].join('\n');
 }
 
 function renderLastRuns({ last_runs }: MirrorStatus): string {
