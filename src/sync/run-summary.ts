@@ -27,10 +27,10 @@ type Replaced = 'resource' | 'state' | 'finished_at' | 'plan' | 'attempt' | 'err
 type NotShown = 'checkpoint' | 'heartbeat_at' | 'reads_everything';
 
 /**
- * How a run ended: its row of the run log, and more. `succeeded`: read to the end and verified. `partial` (`reason` says
- * why): read to the end, but the counts could not be verified and nothing was marked deleted, or verified, but deletions
- * were held back. `skipped`: another process syncs it (`reason` says which). `failed` and `interrupted`: it stopped
- * short, and the figures say how far it came.
+ * How a run ended: its row of the run log, and more. `succeeded`: read to the end and verified. `partial` (`reason`
+ * says why): read to the end, but the counts could not be verified and nothing was marked deleted, or verified, but
+ * deletions were held back. `skipped`: another process syncs it (`reason` says which). `failed` and `interrupted`: it
+ * stopped short, and the figures say how far it came.
  */
 export interface RunSummary extends Omit<SyncRun, Replaced | NotShown> {
   readonly resource: ListedResource;

@@ -47,7 +47,7 @@ test.each([
       distinct_seen: 4_990,
       reason: 'unverified because its total swings',
     }),
-    /unverified because its total swings \(4,990 records seen.*5,000\); nothing was marked rows_deleted: sync again/,
+    /unverified because its total swings \(4,990 records seen.*5,000\); nothing was marked deleted: sync again/,
   ],
   [
     'partial, before the program had said anything',

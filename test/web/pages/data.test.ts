@@ -63,9 +63,7 @@ describe('data', () => {
     const history = rows.find(([table]) => table === 'record_history');
     expect(history?.[1]).toBe('480');
     expect(history?.[5]).toBe('5,840');
-    expect(text).toContain(
-      `gains ${formatBytes(bytes_per_year ?? 0)} a year, as measured since`,
-    );
+    expect(text).toContain(`gains ${formatBytes(bytes_per_year ?? 0)} a year, as measured since`);
     expect(text).toMatch(/\d+ MB are left of DATABASE_SIZE_LIMIT: (full on|enough for years)/);
   });
 
