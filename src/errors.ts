@@ -93,11 +93,7 @@ export class ApiRejected extends AppError {
     message: string,
     status: number,
     details: readonly string[],
-    {
-      askedAt,
-      answeredAt,
-      isOfProgram,
-    }: { readonly askedAt: string; readonly answeredAt: string; readonly isOfProgram: boolean },
+    { askedAt, answeredAt, isOfProgram }: Pick<ApiRejected, 'askedAt' | 'answeredAt' | 'isOfProgram'>,
   ) {
     super(message);
     this.retry = isOfProgram ? 'never' : 'soon';
