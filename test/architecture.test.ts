@@ -92,7 +92,6 @@ const ROOMS: Readonly<Record<string, Room>> = {
       '@bull-board/fastify',
       'd3-scale',
       'd3-shape',
-      'zod',
     ],
   },
   sandbox: { rooms: ['contract'], packages: ['fastify', 'pg', '@faker-js/faker'] },

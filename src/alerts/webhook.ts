@@ -77,17 +77,9 @@ async function post(address: URL, proxy: HttpProxy | null, message: Message, sig
 }
 
 function describeStatus(host: string, status: number): string {
-  if (status >= 300 && status < 400) {
-    return `${host} answers with a redirect (${status}), which is not followed: set ALERT_WEBHOOK_URL to where it leads`;
-  }
-  if ([401, 403, 404, 410].includes(status)) {
-    return `${host} does not take messages at that address (${status}): check ALERT_WEBHOOK_URL`;
-  }
-  if (ABOUT_THE_MESSAGE.includes(status)) {
-    return `${host} does not take the message (${status}): it must accept the JSON that Slack accepts`;
-  }
-  if (status === 429) return `${host} takes no further messages for now (429)`;
-  return `${host} answers ${status}`;
+  const isOurs = status >= 300 && status < 500 && status !== 429;
+  const fix = ': check ALERT_WEBHOOK_URL, which must take the JSON that Slack takes, and not redirect';
+  return `${host} answers ${status}${isOurs ? fix : ''}`;
 }
 
 function describeFailure(host: string, error: unknown, signal: AbortSignal): AlertNotSent {

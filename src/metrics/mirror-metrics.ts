@@ -1,8 +1,12 @@
 // The metrics of the mirror itself, read from the database: every worker reports the same.
 
 import { CONCERN_CODES } from '../reports/find-concerns.ts';
+import type { TableGrowth } from '../reports/measure-tables.ts';
+import type { ResourceStatus } from '../reports/read-freshness.ts';
 import type { RunStatus } from '../reports/read-runs.ts';
 import { each, type GaugeMetric, oneOf, type Sample, single } from './metric.ts';
+
+type Sampled = Pick<GaugeMetric, 'labels' | 'samples'>;
 
 const RUN_STATES = ['running', 'succeeded', 'partial', 'failed', 'interrupted'];
 
@@ -10,16 +14,12 @@ export const MIRROR_METRICS: readonly GaugeMetric[] = [
   {
     name: 'freshness_age_seconds',
     help: 'Age of the mirror: since the start of the last verified run. Absent where there was none.',
-    labels: ['resource'],
-    samples: ({ figures }) =>
-      each(figures?.resources, ofResource, ({ changes_age_seconds }) => changes_age_seconds),
+    ...byResource(({ changes_age_seconds }) => changes_age_seconds),
   },
   {
     name: 'full_freshness_age_seconds',
     help: 'The same, since everything of the resource was last read. Absent where it never was.',
-    labels: ['resource'],
-    samples: ({ figures }) =>
-      each(figures?.resources, ofResource, ({ everything_age_seconds }) => everything_age_seconds),
+    ...byResource(({ everything_age_seconds }) => everything_age_seconds),
   },
   {
     name: 'stale_after_seconds',
@@ -53,15 +53,12 @@ export const MIRROR_METRICS: readonly GaugeMetric[] = [
   {
     name: 'last_run_duration_seconds',
     help: 'How long the last run took from its first start, or takes so far.',
-    labels: ['resource'],
-    samples: ({ figures }) =>
-      each(figures?.latestRuns, ofResource, ({ duration_seconds }) => duration_seconds),
+    ...byLatestRun(({ duration_seconds }) => duration_seconds),
   },
   {
     name: 'last_run_requests',
     help: 'Requests of the last run.',
-    labels: ['resource'],
-    samples: ({ figures }) => each(figures?.latestRuns, ofResource, ({ requests }) => requests),
+    ...byLatestRun(({ requests }) => requests),
   },
   {
     name: 'last_run_rows',
@@ -83,20 +80,12 @@ export const MIRROR_METRICS: readonly GaugeMetric[] = [
   {
     name: 'rejected_records',
     help: 'Records that could not be stored: the most of one run, since everything was last read.',
-    labels: ['resource'],
-    samples: ({ figures }) =>
-      each(figures?.resources, ofResource, ({ rejected_records }) => rejected_records),
+    ...byResource(({ rejected_records }) => rejected_records),
   },
   {
     name: 'held_back_deletions',
     help: 'Rows that look deleted, are not marked, and that nobody accepted.',
-    labels: ['resource'],
-    samples: ({ figures }) =>
-      each(
-        figures?.resources,
-        ofResource,
-        ({ deletions_held_back, deletions_accepted }) => deletions_held_back - deletions_accepted,
-      ),
+    ...byResource(({ deletions_held_back, deletions_accepted }) => deletions_held_back - deletions_accepted),
   },
   {
     name: 'schema_drift_fields',
@@ -112,14 +101,12 @@ export const MIRROR_METRICS: readonly GaugeMetric[] = [
   {
     name: 'table_rows',
     help: 'Rows of a table that grows, those marked deleted among them; above 8 MB an estimate.',
-    labels: ['table'],
-    samples: ({ figures }) => each(figures?.growth.tables, ofTable, ({ rows }) => rows),
+    ...byTable(({ rows }) => rows),
   },
   {
     name: 'table_size_bytes',
     help: 'Size of a table that grows, with its indexes.',
-    labels: ['table'],
-    samples: ({ figures }) => each(figures?.growth.tables, ofTable, ({ bytes }) => bytes),
+    ...byTable(({ bytes }) => bytes),
   },
   {
     name: 'database_size_bytes',
@@ -132,8 +119,17 @@ function ofResource({ resource }: { readonly resource: string }): { resource: st
   return { resource };
 }
 
-function ofTable({ table_name: table }: { readonly table_name: string }): { table: string } {
-  return { table };
+function byResource(value: (status: ResourceStatus) => number | null): Sampled {
+  return { labels: ['resource'], samples: ({ figures }) => each(figures?.resources, ofResource, value) };
+}
+
+function byLatestRun(value: (run: RunStatus) => number | null): Sampled {
+  return { labels: ['resource'], samples: ({ figures }) => each(figures?.latestRuns, ofResource, value) };
+}
+
+function byTable(value: (table: TableGrowth) => number): Sampled {
+  const nameOf = ({ table_name: table }: TableGrowth) => ({ table });
+  return { labels: ['table'], samples: ({ figures }) => each(figures?.growth.tables, nameOf, value) };
 }
 
 function rowsOf({ resource, ...run }: RunStatus): readonly Sample[] {

@@ -24,8 +24,8 @@ export interface EndedRun {
   readonly resource: string;
   readonly mode: string;
   readonly state: string;
-  readonly deleted: number;
-  readonly durationMs: number;
+  readonly rows_deleted: number;
+  readonly duration_ms: number;
 }
 
 export interface Recorder {
@@ -114,10 +114,10 @@ export function makeRecorder(): Recorder {
     progressed({ resource, batch }) {
       for (const outcome of ROW_OUTCOMES) add('rows_total', { resource, outcome }, batch[outcome]);
     },
-    ended({ resource, mode, state, deleted, durationMs }) {
+    ended({ resource, mode, state, rows_deleted, duration_ms }) {
       add('runs_total', { resource, mode, outcome: state }, 1);
-      add('run_seconds_total', { resource, mode }, durationMs / 1000);
-      add('rows_total', { resource, outcome: 'deleted' }, deleted);
+      add('run_seconds_total', { resource, mode }, duration_ms / 1000);
+      add('rows_total', { resource, outcome: 'deleted' }, rows_deleted);
     },
   };
 }

@@ -33,7 +33,7 @@ export const WORK_METRICS: readonly GaugeMetric[] = [
   {
     name: 'commission_sums_differing',
     help: 'Sums of commissions that are not those of the program. Absent where it does not list commissions.',
-    samples: ({ figures }) => single(figures?.commission_list.differences),
+    samples: ({ figures }) => single(figures?.commission_differences),
   },
   {
     name: 'tracked_commissions',

@@ -189,7 +189,7 @@ function judgePayments({ payments }: MirrorHealth): Concern[] {
   return concerns;
 }
 
-function judgeSums({ commission_list: { differences } }: MirrorHealth): Concern[] {
+function judgeSums({ commission_differences: differences }: MirrorHealth): Concern[] {
   if (differences === null || differences === 0) return [];
   const sums =
     differences === 1

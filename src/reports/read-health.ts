@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { onlyRow } from '../db/only-row.ts';
 import type { Reader, readFigure } from './figure.ts';
 import { books, readBooks } from './read-books.ts';
-import { commissionList, readCommissionList } from './read-commission-list.ts';
+import { commissionDifferences, readCommissionDifferences } from './read-commission-differences.ts';
 import { freshness, readFreshness } from './read-freshness.ts';
 import { optionalList, readOptionalLists } from './read-optional-lists.ts';
 import { judgePayments, payments, readPaymentStates } from './read-payments.ts';
@@ -19,7 +19,7 @@ export const mirrorHealth = z.object({
     .array(optionalList)
     .readonly()
     .describe('lists that the contract does not show, and whether the program has them'),
-  commission_list: commissionList.describe('whether the program lists its commissions'),
+  commission_differences: commissionDifferences,
   budget: budget.describe("the account's request budget, now"),
   payments,
   books: books.describe('what commissions reconcile last found'),
@@ -31,25 +31,24 @@ export type MirrorHealth = z.infer<typeof mirrorHealth>;
 export interface ShownHealth {
   readonly health: MirrorHealth;
   /** The statements that gave it. */
-  readonly sql: Readonly<Record<'freshness' | 'list' | 'usage' | 'payments' | 'books', string>>;
+  readonly sql: Readonly<Record<'freshness' | 'sums' | 'usage' | 'payments' | 'books', string>>;
 }
 
-/** Returns the health at this moment. A caller that asks often passes readMemoized as `readList`. */
-export async function readHealth(reader: Reader, readList?: typeof readFigure): Promise<ShownHealth> {
+/** Returns the health at this moment. A caller that asks often passes readMemoized as `readSums`. */
+export async function readHealth(reader: Reader, readSums?: typeof readFigure): Promise<ShownHealth> {
   const resources = await readFreshness(reader);
   const { rows: optional_lists } = await readOptionalLists(reader);
   const unused = optional_lists.filter(({ is_used }) => !is_used).map((list): string => list.resource);
-  const list = await readCommissionList(reader, readList);
+  const sums = await readCommissionDifferences(reader, readSums);
   const usage = await readUsage(reader);
   const states = await readPaymentStates(reader);
   const comparisons = await readBooks(reader);
-  const commission_list = onlyRow(list, 'commission_coverage');
   const { secret_refused_since, program_changed_since, ...used } = onlyRow(usage, 'request_usage');
   return {
     health: {
       resources: resources.rows.filter(({ resource }) => !unused.includes(resource)),
       optional_lists,
-      commission_list,
+      commission_differences: onlyRow(sums, 'commission_coverage').differences,
       budget: used,
       payments: judgePayments(states.rows),
       books: onlyRow(comparisons, 'books_comparisons'),
@@ -57,7 +56,7 @@ export async function readHealth(reader: Reader, readList?: typeof readFigure): 
     },
     sql: {
       freshness: resources.sql,
-      list: list.sql,
+      sums: sums.sql,
       usage: usage.sql,
       payments: states.sql,
       books: comparisons.sql,

@@ -3,6 +3,7 @@
 import type { ListedResource } from '../contract/resources.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { LoadCounts } from '../mirror/load-batch.ts';
+import type { SyncRun } from '../mirror/runs/sync-runs.ts';
 import type { CommissionsPlan } from './plan-commissions.ts';
 import type { ReferralsPlan } from './plan-delta.ts';
 
@@ -22,38 +23,27 @@ export interface SyncProgress {
   readonly total: number | null;
 }
 
+type Replaced = 'resource' | 'state' | 'finished_at' | 'plan' | 'attempt' | 'error';
+type NotShown = 'checkpoint' | 'heartbeat_at' | 'reads_everything';
+
 /**
- * How a run ended. `succeeded`: read to the end and verified. `partial` (`reason` says why): read to the end, but the
- * counts could not be verified and nothing was marked deleted, or verified, but deletions were held back. `skipped`:
- * another process syncs it (`reason` says which). `failed` and `interrupted`: it stopped short, and the figures say how
- * far it came.
+ * How a run ended: its row of the run log, and more. `succeeded`: read to the end and verified. `partial` (`reason`
+ * says why): read to the end, but the counts could not be verified and nothing was marked deleted, or verified, but
+ * deletions were held back. `skipped`: another process syncs it (`reason` says which). `failed` and `interrupted`: it
+ * stopped short, and the figures say how far it came.
  */
-export interface RunSummary {
-  readonly runId: number;
+export interface RunSummary extends Omit<SyncRun, Replaced | NotShown> {
   readonly resource: ListedResource;
-  readonly mode: SyncMode;
   readonly state: 'succeeded' | 'partial' | 'skipped' | 'failed' | 'interrupted';
-  /** Stable code of the error that a run failed with; null for every other run. */
-  readonly errorCode: string | null;
   readonly reason: string | null;
-  /** When the run began; of one that was taken up again, its first attempt. */
-  readonly startedAt: Timestamp;
-  readonly finishedAt: Timestamp;
+  readonly finished_at: Timestamp;
   /** It was stopped or killed before, and taken up again. */
-  readonly isResumed: boolean;
-  readonly requests: number;
-  readonly pages: number;
-  readonly rows: LoadCounts;
-  readonly deleted: number;
-  readonly deletesHeldBack: number;
-  readonly total: number | null;
-  readonly distinct: number;
-  readonly verified: boolean;
+  readonly is_resumed: boolean;
   /**
    * What a delta of referrals or commissions set out to do, and what it expected that to cost; null for every other
    * run.
    */
   readonly plan: DeltaPlan | null;
   /** Of this process's part in it. */
-  readonly durationMs: number;
+  readonly duration_ms: number;
 }

@@ -52,9 +52,9 @@ export async function runSync(deps: RunDeps, input: SyncInput): Promise<RunSumma
   const { resource, mode } = input;
   return await inTrace('run', { attributes: { resource, mode } }, async (span) => {
     const run = await runInTurn(deps, input, span);
-    const { state, requests, deleted } = run;
-    const { inserted, updated, rejected } = run.rows;
-    span.set({ state, requests, inserted, updated, rejected, deleted });
+    const { state, requests, rows_inserted, rows_updated, rows_rejected, rows_deleted } = run;
+    const rows = { inserted: rows_inserted, updated: rows_updated, rejected: rows_rejected };
+    span.set({ state, requests, ...rows, deleted: rows_deleted });
     return run;
   });
 }
@@ -186,25 +186,14 @@ async function finish(
 function summarise(resource: ListedResource, run: SyncRun, startedMs: number): RunSummary {
   if (run.state === 'running' || run.finished_at === null) throw new TypeError(`run ${run.id} has no end`);
   return {
-    runId: run.id,
+    ...run,
     resource,
-    mode: run.mode,
     state: run.state,
-    errorCode: run.error_code,
     reason: run.error,
-    startedAt: run.started_at,
-    finishedAt: run.finished_at,
-    isResumed: run.attempt > 1,
-    requests: run.requests,
-    pages: run.pages,
-    rows: rowCounts(run),
-    deleted: run.rows_deleted,
-    deletesHeldBack: run.deletes_held_back,
-    total: run.total_upstream,
-    distinct: run.distinct_seen,
-    verified: run.verified,
+    finished_at: run.finished_at,
+    is_resumed: run.attempt > 1,
     // Written by walk-delta and walk-open alone.
     plan: run.plan as DeltaPlan | null,
-    durationMs: Math.round(performance.now() - startedMs),
+    duration_ms: Math.round(performance.now() - startedMs),
   };
 }

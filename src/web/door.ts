@@ -1,12 +1,14 @@
 // The door of the site: which methods are answered, under which names of this machine, and to whom. What it refuses is
 // shown by the caller.
 
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import basicAuth from '@fastify/basic-auth';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { StatusPasswords } from '../config/status-page.ts';
 import type { Logger } from '../log.ts';
-import { makeFindRight, type Right } from './passwords.ts';
-import { LIMITS, makeThrottle } from './throttle.ts';
+
+/** What a right password opens: the page, or the page with personal data on it. */
+type Right = 'page' | 'people';
 
 /** Why somebody is not let in. */
 export type Refusal =
@@ -38,7 +40,7 @@ export async function addDoor(
   refuse: (refusal: Refusal, request: FastifyRequest, reply: FastifyReply) => FastifyReply,
 ): Promise<void> {
   const findRight = makeFindRight(passwords);
-  const throttle = makeThrottle(LIMITS, () => performance.now());
+  const throttle = makeThrottle(() => performance.now());
   site.decorateRequest('right', null);
   await site.register(basicAuth, {
     authenticate: { realm: 'affiliate-mirror' },
@@ -78,3 +80,68 @@ export async function addDoor(
 
 /** Of no catalogue: nobody sees it but the door. */
 class WrongPassword extends Error {}
+
+/** Returns the function that returns what a password opens, null for a wrong one: in the same time whatever it is. */
+function makeFindRight({ password, piiPassword }: StatusPasswords): (given: string) => Right | null {
+  // Digests are of one length, whatever the passwords are.
+  const key = randomBytes(32);
+  const digest = (text: string) => createHmac('sha256', key).update(text).digest();
+  // What is not set is no text that anybody could send.
+  const ofPage = password === null ? randomBytes(32) : digest(password);
+  const ofPeople = piiPassword === null ? randomBytes(32) : digest(piiPassword);
+  return (given) => {
+    const found = digest(given);
+    const isPage = timingSafeEqual(found, ofPage);
+    const isPeople = timingSafeEqual(found, ofPeople);
+    return isPeople ? 'people' : isPage ? 'page' : null;
+  };
+}
+
+/** Ten a minute are plenty for a person, and a password of eight characters outlives them. */
+const MOST_WRONG = 10;
+const WINDOW_MS = 60_000;
+/** Beyond it, the client that was counted first is forgotten. */
+const MOST_CLIENTS = 10_000;
+
+/** Returns what counts wrong passwords by client, from minute to minute. `readMs` is a clock that never goes back. */
+export function makeThrottle(readMs: () => number) {
+  const wrong = new Map<string, number>();
+  let sinceMs = readMs();
+  const countOf = (client: string): number => {
+    if (readMs() - sinceMs >= WINDOW_MS) {
+      wrong.clear();
+      sinceMs = readMs();
+    }
+    return wrong.get(client) ?? 0;
+  };
+  return {
+    /** Returns how long the client has to wait, in whole seconds; null where it need not. */
+    waitOf(address: string): number | null {
+      if (countOf(clientOf(address)) < MOST_WRONG) return null;
+      return Math.ceil((sinceMs + WINDOW_MS - readMs()) / 1000);
+    },
+    /** Counts a wrong password. Returns whether it is the one that makes the client wait. */
+    note(address: string): boolean {
+      const client = clientOf(address);
+      const count = countOf(client) + 1;
+      wrong.set(client, count);
+      const [oldest] = wrong.keys();
+      if (wrong.size > MOST_CLIENTS && oldest !== undefined) wrong.delete(oldest);
+      return count === MOST_WRONG;
+    },
+  };
+}
+
+/**
+ * Returns which client an address belongs to: whoever has one IPv6 address has 2^64 of them. Source: RFC 4291, 2.5.1.
+ */
+export function clientOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
+  if (mapped?.[1] !== undefined) return mapped[1];
+  if (!address.includes(':')) return address;
+  const [left = '', right = ''] = address.split('::');
+  const before = left === '' ? [] : left.split(':');
+  const after = right === '' ? [] : right.split(':');
+  const zeros = Array<string>(Math.max(0, 8 - before.length - after.length)).fill('0');
+  return [...before, ...zeros, ...after].slice(0, 4).join(':');
+}

@@ -39,13 +39,6 @@ export const QUEUE_AWAY: Failure = {
   headers: RETRY,
 };
 
-export const TOO_MANY_LISTENERS: Failure = {
-  status: 503,
-  title: 'Too many pages are open',
-  text: 'This page does not update itself: too many others do. Refresh it by hand.',
-  headers: { 'retry-after': '60' },
-};
-
 /** Returns what is shown where a page failed. */
 export function describeFailure(error: unknown): Failure {
   const found = asDatabaseError(error);

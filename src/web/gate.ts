@@ -2,36 +2,25 @@
 
 import { NoAnswer } from '../within.ts';
 
-/** Runs the work when its turn has come, and returns what it returns. Throws: NoAnswer where its turn does not come. */
+/** Runs the work when its turn has come, and returns what it returns. Throws: NoAnswer where that was too late. */
 export type Gate = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
- * Returns a gate for `most` at once; the others wait in their order, for `patienceMs`. Work whose turn did not come in
- * time is dropped; reading it would delay the others.
+ * Returns a gate for `most` at once; the others wait in their order. Work whose turn comes after `patienceMs` is
+ * dropped: nobody waits for it any more, and reading it would delay the others.
  */
 export function makeGate(most: number, patienceMs: number): Gate {
   let inside = 0;
-  const waiting = new Set<() => void>();
-  const turn = () =>
-    new Promise<void>((resolve, reject) => {
-      const enter = () => {
-        clearTimeout(timer);
-        waiting.delete(enter);
-        resolve();
-      };
-      const timer = setTimeout(() => {
-        waiting.delete(enter);
-        reject(new NoAnswer(`no turn within ${patienceMs} ms`));
-      }, patienceMs);
-      waiting.add(enter);
-    });
+  const waiting: (() => void)[] = [];
   return async (work) => {
+    const beganMs = performance.now();
     if (inside < most) inside += 1;
-    else await turn();
+    else await new Promise<void>((resolve) => waiting.push(resolve));
     try {
+      if (performance.now() - beganMs >= patienceMs) throw new NoAnswer(`no turn within ${patienceMs} ms`);
       return await work();
     } finally {
-      const [next] = waiting;
+      const next = waiting.shift();
       if (next === undefined) inside -= 1;
       else next();
     }

@@ -1,5 +1,5 @@
-// What a browser runs so that an open page updates itself: when the server says that something changed, it asks for the
-// same page again and puts its content in place. Without it, everything works but this.
+// What a browser runs so that an open page updates itself: every two seconds it asks for the mark of changes, and where
+// that is another one, for the same page again, whose content it puts in place. Without it, everything works but this.
 
 /**
  * The script, as it is served. It keeps what the reader is doing: the focus, what is unfolded, how far a table is
@@ -7,19 +7,23 @@
  */
 export const LIVE_SCRIPT = `'use strict';
 (() => {
-  const LEAST_MS = 2000;
+  const LOOK_MS = 2000;
+  // While nothing answers, or the page cannot be shown.
+  const AGAIN_MS = 5000;
+  // Seldom enough that a password which is no longer the right one is not tried too often.
+  const REFUSED_MS = 15000;
+  // Ages grow where nothing else changes.
+  const OLD_MS = 30000;
+  const PATIENCE_MS = 30000;
   const SAY_MS = 60000;
-  const AGAIN_MS = 15000;
   const address = new URL('live', document.currentScript.src);
   const main = document.querySelector('main');
   const light = document.getElementById('live');
   const status = document.getElementById('updated');
-  let events = null;
   let timer = null;
-  let isAsking = false;
-  let isToAskAgain = false;
-  let isAway = false;
-  let askedAt = 0;
+  let isLooking = false;
+  let mark = null;
+  let askedAt = performance.now();
   let saidAt = performance.now();
 
   const show = (isLive) => {
@@ -37,36 +41,41 @@ export const LIVE_SCRIPT = `'use strict';
     );
   };
 
-  const later = (ms) => {
-    if (timer === null) timer = setTimeout(() => { timer = null; update(); }, ms);
-  };
+  const isWithoutContent = () => document.querySelector('main > [data-again]') !== null;
+
+  const ask = (what) => fetch(what, { cache: 'no-store', signal: AbortSignal.timeout(PATIENCE_MS) });
+
+  async function look() {
+    clearTimeout(timer);
+    if (document.hidden || isLooking) return;
+    isLooking = true;
+    let waitMs = LOOK_MS;
+    try {
+      const answer = await ask(address);
+      const found = answer.ok ? await answer.text() : String(answer.status);
+      mark ??= found;
+      const isOld = performance.now() - askedAt >= OLD_MS;
+      // The mark is of before the page: a change meanwhile is another mark at the next look.
+      if ((found !== mark || isOld || isWithoutContent()) && (await update())) mark = found;
+      if (isWithoutContent()) waitMs = AGAIN_MS;
+      if (!answer.ok) waitMs = REFUSED_MS;
+      show(answer.ok);
+    } catch {
+      waitMs = AGAIN_MS;
+      show(false);
+    }
+    isLooking = false;
+    timer = setTimeout(look, waitMs);
+  }
 
   async function update() {
-    if (document.hidden) return;
-    // The answer that is on its way may be of before the change.
-    if (isAsking) {
-      isToAskAgain = true;
-      return;
-    }
-    const wait = askedAt + LEAST_MS - performance.now();
-    if (wait > 0 || isBusy()) return later(Math.max(wait, LEAST_MS));
-    isAsking = true;
-    isToAskAgain = false;
+    if (isBusy()) return false;
+    const answer = await ask(location.href);
+    const next = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    if (isBusy()) return false;
     askedAt = performance.now();
-    try {
-      const answer = await fetch(location.href, { cache: 'no-store' });
-      const next = new DOMParser().parseFromString(await answer.text(), 'text/html');
-      if (isBusy()) return later(LEAST_MS);
-      if (next.querySelector('main') !== null) put(next);
-      show(true);
-      if (answer.status === 503) later(AGAIN_MS / 3);
-    } catch {
-      show(false);
-      later(AGAIN_MS);
-    } finally {
-      isAsking = false;
-      if (isToAskAgain) later(LEAST_MS);
-    }
+    if (next.querySelector('main') !== null) put(next);
+    return true;
   }
 
   function put(next) {
@@ -120,38 +129,7 @@ export const LIVE_SCRIPT = `'use strict';
     setTimeout(() => { status.textContent = ''; }, 5000);
   }
 
-  function open() {
-    if (events !== null || document.hidden) return;
-    events = new EventSource(address);
-    events.addEventListener('open', () => {
-      show(true);
-      // Nobody said what changed meanwhile.
-      if (isAway) update();
-      isAway = false;
-    });
-    events.addEventListener('changed', update);
-    events.addEventListener('error', () => {
-      show(false);
-      isAway = true;
-      if (events === null || events.readyState !== EventSource.CLOSED) return;
-      close();
-      setTimeout(open, AGAIN_MS);
-      later(AGAIN_MS);
-    });
-  }
-
-  function close() {
-    events?.close();
-    events = null;
-  }
-
-  document.addEventListener('visibilitychange', () => {
-    if (document.hidden) return close();
-    open();
-    update();
-  });
-  window.addEventListener('pagehide', close);
-  open();
-  if (document.querySelector('main > [data-again]') !== null) later(LEAST_MS);
+  document.addEventListener('visibilitychange', look);
+  look();
 })();
 `;

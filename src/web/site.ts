@@ -4,13 +4,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import helmet from '@fastify/helmet';
 import { type FastifyInstance, fastify } from 'fastify';
-import { Busy } from '../errors.ts';
+import { memoize } from '../memoize.ts';
 import { readChangeMark } from '../reports/read-change-mark.ts';
 import { addressOf, isAt, pathOf } from './base-path.ts';
 import { addDoor } from './door.ts';
-import { describeReason, describeRefusal, TOO_MANY_LISTENERS } from './failures.ts';
+import { describeReason, describeRefusal } from './failures.ts';
 import { BOARD_HEADERS, SITE_HEADERS } from './headers.ts';
-import { LIVE_TIMINGS, makeLive } from './live.ts';
 import { LIVE_SCRIPT } from './live-script.ts';
 import { addPages, outerFrame, sendFailure } from './page-routes.ts';
 import type { RegisterBoard, StatusPageDeps, StatusPageOptions } from './status-page.ts';
@@ -56,12 +55,11 @@ export async function makeSite(deps: StatusPageDeps, options: StatusPageOptions)
   if (deps.readMetrics !== null) addMetrics(site, deps.readMetrics, deps, options);
   const board =
     deps.registerBoard === null ? null : addBoard(site, deps.registerBoard, addressOf(basePath, '/queue'));
-  const live = addLive(site, deps, basePath);
+  addLive(site, deps);
   await site.ready();
   return {
     answer: (request, response) => site.routing(request, response),
     async close() {
-      live.close();
       await board?.close();
       await site.close();
     },
@@ -132,17 +130,20 @@ function addBoard(site: FastifyInstance, registerBoard: RegisterBoard, basePath:
   return { close: async () => (await making)?.close() };
 }
 
-function addLive(site: FastifyInstance, { log, pageDeps }: StatusPageDeps, basePath: string) {
-  const readMark = async () => {
-    const deps = pageDeps();
-    if (deps === null) throw new Busy('the database is not up yet');
-    return readChangeMark(deps.db);
-  };
-  const live = makeLive({ log, readMark }, LIVE_TIMINGS);
-  site.get('/live', { exposeHeadRoute: false }, (_request, reply) => {
-    if (!live.listen(reply.raw)) return sendFailure(reply, TOO_MANY_LISTENERS, outerFrame(basePath));
-    return reply.hijack();
-  });
+// What open pages ask for every few seconds: one look at the database for all of them.
+function addLive(site: FastifyInstance, { pageDeps }: Pick<StatusPageDeps, 'pageDeps'>): void {
+  const readMark = memoize(
+    async () => {
+      const deps = pageDeps();
+      // The pages say it themselves, once when it begins and once when it is over.
+      return deps === null ? AWAY : await readChangeMark(deps.db).catch(() => AWAY);
+    },
+    () => MARK_KEPT_MS,
+  );
+  site.get('/live', async (_request, reply) => reply.type('text/plain').send(await readMark()));
   site.get('/live.js', (_request, reply) => reply.type('text/javascript; charset=utf-8').send(LIVE_SCRIPT));
-  return live;
 }
+
+const AWAY = 'the database does not answer';
+
+const MARK_KEPT_MS = 500;

@@ -27,10 +27,7 @@ test('a pause that the program asked for is none', () => {
 
 test('sums that differ are one, of commissions', () => {
   const given = figures({});
-  const { causes } = findCauses(
-    { ...given, commission_list: { ...given.commission_list, differences: 2 } },
-    HERE,
-  );
+  const { causes } = findCauses({ ...given, commission_differences: 2 }, HERE);
   expect(causes).toMatchObject([{ code: 'sums_differ', resource: 'commissions' }]);
 });
 

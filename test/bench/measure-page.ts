@@ -94,6 +94,9 @@ async function findPage({ stderr }: ChildProcess): Promise<string> {
   throw new Error('the worker ended before it served its page');
 }
 
+/** As the script of an open page does. */
+const LOOK_EVERY_MS = 2000;
+
 async function timeOf(page: string, path: string): Promise<number> {
   const askedMs = performance.now();
   const answer = await fetch(`${page}${path}`);
@@ -118,8 +121,12 @@ async function rowsPerSecond({ pool }: BenchDatabase, seconds: number): Promise<
 /** Looks as a browser does that has the overview open, and as Prometheus does, until the signal aborts. */
 async function look(page: string, signal: AbortSignal): Promise<void> {
   const follow = async () => {
-    const { body } = await fetch(`${page}/live`, { signal });
-    for await (const _ of body ?? []) await timeOf(page, '/');
+    for (let before = ''; ; ) {
+      const mark = await (await fetch(`${page}/live`, { signal })).text();
+      if (mark !== before) await timeOf(page, '/');
+      before = mark;
+      await sleep(LOOK_EVERY_MS, undefined, { signal });
+    }
   };
   const scrape = async () => {
     for (;;) {

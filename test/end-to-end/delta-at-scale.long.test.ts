@@ -41,12 +41,13 @@ test('a delta costs at most a tenth of a full walk, and leaves the mirror equal 
   expect(referrals).toMatchObject({
     state: 'succeeded',
     verified: true,
-    rows: { inserted: 0, updated: CHANGED },
+    rows_inserted: 0,
+    rows_updated: CHANGED,
   });
   expect(await readMirror(database.pool)).toEqual(await readProgram(sandbox));
   expect(requests).toBeLessThanOrEqual(AFFILIATES / 100 + 1 + pages);
   expect(requests).toBeLessThanOrEqual((AFFILIATES + REFERRALS) / 100 / 10);
-  const { rows } = await database.pool.query('select plan from sync_runs where id = $1', [referrals?.runId]);
+  const { rows } = await database.pool.query('select plan from sync_runs where id = $1', [referrals?.id]);
   expect(rows[0].plan).toEqual({
     strategy: 'delta',
     moved_affiliates: CHANGED_AFFILIATES,

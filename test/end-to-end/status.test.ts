@@ -75,7 +75,7 @@ test.each([
   ['payments', /^Payments\nnothing was asked for yet$/m, /Rows/],
   [
     'growth',
-    /^Growth\n[\s\S]*is known a day after everything was read first\nwhen its disk is full is not known/m,
+    /^Growth\n[\s\S]*is known a day after everything was read first\nWhen its disk is full is not known/m,
     /Rows/,
   ],
 ])('the section %s is shown below the first line, alone', async (section, shows, others) => {

@@ -76,8 +76,8 @@ test('what was counted before the first scrape is in it, and pruning the run log
     resource: 'affiliates',
     mode: 'full',
     state: 'failed',
-    deleted: 0,
-    durationMs: 1,
+    rows_deleted: 0,
+    duration_ms: 1,
   });
   const series = 'runs_total{resource="affiliates",mode="full",outcome="failed"}';
   expect((await scrapeOnce(scraper)).of(series)).toBe(1);

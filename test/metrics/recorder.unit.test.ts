@@ -50,7 +50,13 @@ test('rows are counted batch by batch, and a run when it ends', async () => {
   const batch = { inserted: 2, updated: 1, unchanged: 0, rejected: 1, repeated: 0 };
   recorder.progressed({ resource: 'referrals', batch });
   recorder.progressed({ resource: 'referrals', batch });
-  recorder.ended({ resource: 'referrals', mode: 'full', state: 'partial', deleted: 3, durationMs: 2500 });
+  recorder.ended({
+    resource: 'referrals',
+    mode: 'full',
+    state: 'partial',
+    rows_deleted: 3,
+    duration_ms: 2500,
+  });
   expect(await counted(recorder, 'rows_total')).toEqual({
     'referrals inserted': 4,
     'referrals updated': 2,

@@ -50,15 +50,7 @@ export function makeHealth({
   return {
     resources: resources.map((one) => ({ ...WELL, ...one })),
     optional_lists: [],
-    commission_list: {
-      setting: 'auto',
-      is_served: true,
-      is_used: true,
-      found_at: THEN,
-      asked_at: THEN,
-      problem: null,
-      differences,
-    },
+    commission_differences: differences,
     budget: {
       used_requests: 0,
       foreign_requests: 0,

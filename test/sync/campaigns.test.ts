@@ -91,7 +91,7 @@ describe.each([
     expect(await syncWith(api)).toMatchObject({ state: 'succeeded', verified: true });
     expect(await inMirror()).toEqual(await inProgram());
     await given().sandbox.program.deleteCampaign(alone);
-    expect(await syncWith(api)).toMatchObject({ state: 'succeeded', deleted: 1 });
+    expect(await syncWith(api)).toMatchObject({ state: 'succeeded', rows_deleted: 1 });
     expect(await deleted()).toEqual([alone]);
     expect((await select(`select change from record_history where record_id = '${alone}'`)).at(-1)).toEqual({
       change: 'deleted',
@@ -103,14 +103,14 @@ describe.each([
     const ids = await addCampaigns(11);
     await syncWith(api);
     for (const id of ids) await given().sandbox.program.deleteCampaign(id);
-    expect(await syncWith(api)).toMatchObject({ state: 'partial', deleted: 0, deletesHeldBack: 11 });
+    expect(await syncWith(api)).toMatchObject({ state: 'partial', rows_deleted: 0, deletes_held_back: 11 });
     const { rows: held } = await readHeldBack({ db: given().db, mirrorSchema: 'mirror' }, ['campaigns']);
     expect(held.map(({ record_id }) => record_id).toSorted()).toEqual(ids.toSorted());
     expect(held.every(({ created_at }) => created_at !== null)).toBe(true);
     await given()
       .db.transaction()
       .execute((trx) => acceptHeldBack(trx, { resource: 'campaigns', acceptedBy: 'test' }));
-    expect(await syncWith(api)).toMatchObject({ state: 'succeeded', deleted: 11 });
+    expect(await syncWith(api)).toMatchObject({ state: 'succeeded', rows_deleted: 11 });
     expect((await deleted()).toSorted()).toEqual(ids.toSorted());
   });
 
@@ -118,7 +118,11 @@ describe.each([
     const api = await open();
     await addCampaigns(130);
     const run = await syncWith(api);
-    expect(run).toMatchObject({ state: 'succeeded', verified: true, total: (await inProgram()).length });
+    expect(run).toMatchObject({
+      state: 'succeeded',
+      verified: true,
+      total_upstream: (await inProgram()).length,
+    });
     expect(await inMirror()).toEqual(await inProgram());
   });
 });
@@ -132,7 +136,7 @@ test('a run that is not verified marks nothing', async () => {
     ...list,
     data: data.filter((one) => (one as { id: string }).id !== alone),
   }));
-  expect(await syncWith(hiding)).toMatchObject({ state: 'partial', verified: false, deleted: 0 });
+  expect(await syncWith(hiding)).toMatchObject({ state: 'partial', verified: false, rows_deleted: 0 });
   expect(await deleted()).toEqual([]);
 });
 
@@ -142,7 +146,7 @@ test('a delta reads all of them', async () => {
   const [alone = ''] = await addCampaigns(1);
   expect(await sync('campaigns', { mode: 'delta' })).toMatchObject({ state: 'succeeded', requests: 1 });
   await given().sandbox.program.deleteCampaign(alone);
-  expect(await sync('campaigns', { mode: 'delta' })).toMatchObject({ deleted: 1 });
+  expect(await sync('campaigns', { mode: 'delta' })).toMatchObject({ rows_deleted: 1 });
   expect(await select(`select distinct reads_everything from sync_runs`)).toEqual([
     { reads_everything: true },
   ]);
@@ -169,7 +173,7 @@ test('a campaign that the list no longer has stays marked, also where an affilia
   const hiding = await clientOf(async () =>
     (await listed()).filter((one) => (one as { id: string }).id !== id),
   );
-  expect(await syncWith(hiding)).toMatchObject({ state: 'succeeded', deleted: 1 });
+  expect(await syncWith(hiding)).toMatchObject({ state: 'succeeded', rows_deleted: 1 });
   await given().sandbox.program.moment(({ client }) =>
     client.query(`update sandbox.campaigns set name = 'Archived' where id = '${id}'`),
   );
@@ -196,7 +200,7 @@ test('not listed: a sync of the others goes on as before, and no campaign is mar
     'select id from sandbox.affiliates where campaign_id = (select min(campaign_id) from sandbox.affiliates)',
   );
   for (const { id } of rows) await plain.program.deleteAffiliate(id);
-  expect(await sync('affiliates')).toMatchObject({ state: 'succeeded', deleted: rows.length });
+  expect(await sync('affiliates')).toMatchObject({ state: 'succeeded', rows_deleted: rows.length });
   expect(await deleted()).toEqual([]);
   expect(await inMirror()).toHaveLength(known);
   await plain.close();

@@ -71,12 +71,13 @@ test('brings payments made here and elsewhere, new commissions and deletions, wi
   expect(run).toMatchObject({
     state: 'succeeded',
     verified: true,
-    deleted: 1,
+    rows_deleted: 1,
     plan: {
       strategy: 'delta',
       moved_commissions: expect.toSatisfy((moved: number) => moved > 0 && moved <= 6),
     },
-    rows: { inserted: 2, rejected: 0 },
+    rows_inserted: 2,
+    rows_rejected: 0,
   });
   await expectEqual();
   expect(run.requests).toBe(requests);
@@ -119,7 +120,7 @@ test('brings all that is new behind a page of which every record was rejected', 
       return { ...answer, data };
     },
   };
-  expect(await delta(spoiling)).toMatchObject({ verified: true, rows: { inserted: 50, rejected: 100 } });
+  expect(await delta(spoiling)).toMatchObject({ verified: true, rows_inserted: 50, rows_rejected: 100 });
   await given().sync('commissions');
   await expectEqual();
 });
@@ -180,7 +181,7 @@ test('costs the head and the list of those that are pending or due, where nothin
   const { rows } = await given().database.pool.query(
     `select ceil(count(*) / 100.0)::int as pages from sandbox.commissions where state in ('pending', 'due')`,
   );
-  expect(run).toMatchObject({ rows: { inserted: 0, updated: 0 }, plan: { moved_commissions: 0 } });
+  expect(run).toMatchObject({ rows_inserted: 0, rows_updated: 0, plan: { moved_commissions: 0 } });
   expect(lastRequest() - before).toBe(1 + rows[0].pages);
 });
 
@@ -240,7 +241,7 @@ test.each([
     throw answer;
   };
   const run = await delta({ ...api, getCommission });
-  expect(run).toMatchObject({ state: 'partial', verified: false, deleted: 0 });
+  expect(run).toMatchObject({ state: 'partial', verified: false, rows_deleted: 0 });
   expect(run.reason).toContain('2 that are no longer pending or due could not be read');
   const { rows } = await database.pool.query('select from commissions where _deleted_at is not null');
   expect(rows).toHaveLength(0);
@@ -261,7 +262,7 @@ test('marks none deleted for 404s to everything that begin after a good answer a
     return api.getCommission(reads > 2 && reads < 6 ? `${id}-lost` : id, options);
   };
   const run = await delta({ ...api, getCommission });
-  expect(run).toMatchObject({ state: 'partial', verified: false, deleted: 0 });
+  expect(run).toMatchObject({ state: 'partial', verified: false, rows_deleted: 0 });
   expect(
     await database.pool.query('select count(*) as count from commissions where _deleted_at is not null'),
   ).toMatchObject({ rows: deleted.rows });
@@ -276,7 +277,7 @@ test('keeps what an earlier run held back', async () => {
   );
   const [id = ''] = await inState('due', 1);
   await given().sandbox.program.deleteCommission(id);
-  expect(await delta()).toMatchObject({ state: 'succeeded', deleted: 1 });
+  expect(await delta()).toMatchObject({ state: 'succeeded', rows_deleted: 1 });
   expect((await database.pool.query('select record_id from held_back_deletions')).rows).toHaveLength(1);
   await given().sync('commissions');
   expect((await database.pool.query('select record_id from held_back_deletions')).rows).toEqual([]);

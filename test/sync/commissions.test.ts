@@ -63,7 +63,7 @@ async function deletedIds(): Promise<string[]> {
 test('a full sync leaves commissions and sales equal to the program’s, and what it learns beside them', async () => {
   const { sandbox, database, syncAll } = given();
   const runs = await syncAll();
-  expect(runs.map(({ resource, state, rows }) => [resource, state, rows.rejected])).toEqual([
+  expect(runs.map(({ resource, state, rows_rejected }) => [resource, state, rows_rejected])).toEqual([
     ['affiliates', 'succeeded', 0],
     ['referrals', 'succeeded', 0],
     ['commissions', 'succeeded', 0],
@@ -103,7 +103,7 @@ test('a second sync writes nothing', async () => {
   await sync('commissions');
   const history = async () => (await database.pool.query('select * from record_history order by id')).rows;
   const before = await history();
-  expect(await sync('commissions')).toMatchObject({ rows: { inserted: 0, updated: 0 } });
+  expect(await sync('commissions')).toMatchObject({ rows_inserted: 0, rows_updated: 0 });
   expect(await history()).toEqual(before);
 });
 
@@ -115,7 +115,7 @@ describe('a commission that a walk does not meet', () => {
     for (const { id } of data) await sandbox.program.deleteCommission(id);
     const before = sandbox.requests.at(-1)?.number ?? 0;
     const run = await sync('commissions');
-    expect(run).toMatchObject({ state: 'succeeded', deleted: 12, deletesHeldBack: 0 });
+    expect(run).toMatchObject({ state: 'succeeded', rows_deleted: 12, deletes_held_back: 0 });
     expect((await deletedIds()).sort()).toEqual(data.map(({ id }) => id).sort());
     expect(run.requests).toBe((sandbox.requests.at(-1)?.number ?? 0) - before);
     const { rows } = await database.pool.query(
@@ -123,7 +123,7 @@ describe('a commission that a walk does not meet', () => {
        where table_name = 'commissions' and record_id = $1`,
       [data[0]?.id],
     );
-    expect(rows).toEqual([{ change: 'deleted', run_id: run.runId }]);
+    expect(rows).toEqual([{ change: 'deleted', run_id: run.id }]);
     expect(await readMirrorEarnings(database.pool)).toEqual(await readProgramEarnings(sandbox));
   });
 
@@ -135,9 +135,9 @@ describe('a commission that a walk does not meet', () => {
     await sandbox.put(first.id, 'paid_at=2026-09-01T00:00:00Z');
     expect(await syncWith(hiding([first.id, second.id]))).toMatchObject({
       state: 'succeeded',
-      deleted: 0,
-      deletesHeldBack: 0,
-      rows: { updated: 1 },
+      rows_deleted: 0,
+      deletes_held_back: 0,
+      rows_updated: 1,
     });
     expect(await deletedIds()).toEqual([]);
     const { rows } = await database.pool.query('select paid_at from commissions where id = $1', [first.id]);
@@ -159,7 +159,7 @@ describe('a commission that a walk does not meet', () => {
         throw makeRefusal('no such route', 404);
       },
     });
-    expect(run).toMatchObject({ verified: true, deleted: 0 });
+    expect(run).toMatchObject({ verified: true, rows_deleted: 0 });
     expect(await deletedIds()).toEqual([]);
   });
 
@@ -175,11 +175,11 @@ describe('a commission that a walk does not meet', () => {
       return given().api.getCommission(id, options);
     };
     const run = await syncWith({ list, getCommission });
-    expect(run).toMatchObject({ state: 'partial', verified: true, deleted: 1, deletesHeldBack: 1 });
+    expect(run).toMatchObject({ state: 'partial', verified: true, rows_deleted: 1, deletes_held_back: 1 });
     expect(run.reason).toContain('1 deletion held back: the program answers for each of them by itself');
     expect(await deletedIds()).toEqual([second]);
     await database.pool.query("update held_back_deletions set accepted_at = now(), accepted_by = 'somebody'");
-    expect(await syncWith({ list, getCommission })).toMatchObject({ state: 'succeeded', deleted: 1 });
+    expect(await syncWith({ list, getCommission })).toMatchObject({ state: 'succeeded', rows_deleted: 1 });
     expect((await deletedIds()).sort()).toEqual([first, second].sort());
   });
 
@@ -188,13 +188,13 @@ describe('a commission that a walk does not meet', () => {
     await sync('commissions');
     const gone = (await sandbox.commissions('?limit=40')).data.map(({ id }) => id);
     for (const id of gone) await sandbox.program.deleteCommission(id);
-    expect(await sync('commissions')).toMatchObject({ state: 'partial', verified: true, deleted: 10 });
+    expect(await sync('commissions')).toMatchObject({ state: 'partial', verified: true, rows_deleted: 10 });
     const { rows } = await database.pool.query(
       `select count(*) as count from held_back_deletions where resource = 'commissions' and record_id = any($1)`,
       [gone],
     );
     expect(rows).toEqual([{ count: 30 }]);
-    expect(await sync('commissions', { acceptDeletes: true })).toMatchObject({ deleted: 30 });
+    expect(await sync('commissions', { acceptDeletes: true })).toMatchObject({ rows_deleted: 30 });
     expect(await readMirrorEarnings(database.pool)).toEqual(await readProgramEarnings(sandbox));
   });
 });
@@ -211,14 +211,14 @@ test('a record that does not fit is rejected, and costs no other; a nested one c
     return { ...page, data: [{ ...first, amount: '12.50' }, odd, ...rest] };
   };
   const run = await syncWith({ list });
-  expect(run).toMatchObject({ state: 'succeeded', verified: true, rows: { rejected: 1 } });
+  expect(run).toMatchObject({ state: 'succeeded', verified: true, rows_rejected: 1 });
   const { rows } = await database.pool.query(
     'select resource, run_id from rejected_records order by resource',
   );
   expect(rows).toEqual([
-    { resource: 'affiliates', run_id: run.runId },
-    { resource: 'commissions', run_id: run.runId },
+    { resource: 'affiliates', run_id: run.id },
+    { resource: 'commissions', run_id: run.id },
   ]);
   const counted = await database.pool.query('select count(*) as count from commissions');
-  expect(counted.rows).toEqual([{ count: (run.total ?? 0) - 1 }]);
+  expect(counted.rows).toEqual([{ count: (run.total_upstream ?? 0) - 1 }]);
 });

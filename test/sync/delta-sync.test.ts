@@ -29,12 +29,14 @@ describe('a delta sync', () => {
       expect(affiliates).toMatchObject({
         mode: 'delta',
         state: 'succeeded',
-        rows: { updated: 0, inserted: 0 },
+        rows_updated: 0,
+        rows_inserted: 0,
       });
       expect(referrals).toMatchObject({
         mode: 'delta',
         state: 'succeeded',
-        rows: { updated: 0, inserted: 0 },
+        rows_updated: 0,
+        rows_inserted: 0,
       });
     });
     expect(requests).toBe(3 + 1);
@@ -63,9 +65,9 @@ describe('a delta sync', () => {
       await sandbox.program.updateReferral(id, { conversion_state: 'lead' });
     }
     const [, referrals] = await syncBoth({ mode: 'delta' });
-    expect(referrals).toMatchObject({ state: 'succeeded', verified: true, rows: { updated: 150 } });
+    expect(referrals).toMatchObject({ state: 'succeeded', verified: true, rows_updated: 150 });
     const { rows: runs } = await database.pool.query('select plan from sync_runs where id = $1', [
-      referrals?.runId,
+      referrals?.id,
     ]);
     expect(runs[0].plan).toMatchObject({ strategy: 'full' });
     await deltaEqualsProgram();
@@ -85,7 +87,7 @@ describe('a delta sync', () => {
       expect(referrals).toMatchObject({
         verified: true,
         plan: { strategy: 'full' },
-        rows: { inserted: 650 },
+        rows_inserted: 650,
       });
     });
     await deltaEqualsProgram();
@@ -103,7 +105,8 @@ describe('a delta sync', () => {
       state: 'partial',
       verified: false,
       reason: expect.stringMatching(/the list has a record without a usable identifier/),
-      rows: { updated: 1, rejected: 1 },
+      rows_updated: 1,
+      rows_rejected: 1,
     });
     await sandbox.program.deleteReferral('no-uuid');
   });

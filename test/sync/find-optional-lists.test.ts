@@ -11,7 +11,6 @@ import { findDueLists, noteListSettings, readUsedLists } from '../../src/mirror/
 import { readVersion } from '../../src/package.ts';
 import type { JobSource } from '../../src/queue/job-source.ts';
 import { TIMINGS } from '../../src/queue/timings.ts';
-import { readCommissionList } from '../../src/reports/read-commission-list.ts';
 import { readHealth } from '../../src/reports/read-health.ts';
 import { readOptionalLists } from '../../src/reports/read-optional-lists.ts';
 import { NO_FAULTS } from '../../src/sandbox/fault-plan.ts';
@@ -71,6 +70,12 @@ async function find(
     code: problems.get('commissions')?.code ?? null,
     requests: last() - before,
   };
+}
+
+/** Returns what was last found out of commissions. */
+async function readFound() {
+  const { rows } = await readOptionalLists({ db: given().db, mirrorSchema: 'mirror' });
+  return rows.find(({ resource }) => resource === 'commissions');
 }
 
 const age = (what: string) => given().database.pool.query(`update optional_lists set ${what}`);
@@ -149,16 +154,15 @@ test('an answer or a look of the future, by a clock that was ahead, keeps nobody
 });
 
 test('404 to everything decides nothing: what was known stays, and the question stays open', async () => {
-  const { db } = given();
   // As a load balancer answers that has lost the program behind it.
   const lost = { ...listing, url: `${listing.url}/lost` };
   const open = { is_served: null, found_at: null, problem: expect.stringContaining('/v1/affiliates') };
   expect(await find(lost)).toEqual({ isUsed: false, code: 'API_REJECTED', requests: 2 });
-  expect((await readCommissionList({ db, mirrorSchema: 'mirror' })).rows[0]).toMatchObject(open);
+  expect(await readFound()).toMatchObject(open);
   expect(await find(listing)).toEqual({ isUsed: true, code: null, requests: 1 });
-  const found_at = (await readCommissionList({ db, mirrorSchema: 'mirror' })).rows[0]?.found_at;
+  const found_at = (await readFound())?.found_at;
   expect(await find(lost, { isAsked: true })).toEqual({ isUsed: true, code: 'API_REJECTED', requests: 2 });
-  expect((await readCommissionList({ db, mirrorSchema: 'mirror' })).rows[0]).toMatchObject({
+  expect(await readFound()).toMatchObject({
     ...open,
     is_served: true,
     found_at,
@@ -187,7 +191,7 @@ test('404 from a program that then fails to list anything else decides nothing e
   const { sandbox } = given();
   sandbox.setFaults({ shares: {}, exact: [{ kind: '5xx', route: '/v1/affiliates' }] });
   expect(await find(sandbox)).toEqual({ isUsed: false, code: 'API_UNAVAILABLE', requests: 2 });
-  expect((await readCommissionList({ db: given().db, mirrorSchema: 'mirror' })).rows[0]).toMatchObject({
+  expect(await readFound()).toMatchObject({
     is_served: null,
     found_at: null,
   });
@@ -204,10 +208,9 @@ describe('any other answer decides nothing', () => {
     ['a connection that breaks', 'API_UNREACHABLE', {}, { shares: { reset: 1 }, exact: [] }],
     ['429', 'API_THROTTLED', {}, { shares: { '429': 1 }, exact: [] }],
   ] as const)('%s', async (_what, code, how, faults) => {
-    const { db } = given();
     listing.setFaults(faults);
     expect(await find(listing, how)).toMatchObject({ isUsed: false, code });
-    expect((await readCommissionList({ db, mirrorSchema: 'mirror' })).rows[0]).toMatchObject({
+    expect(await readFound()).toMatchObject({
       is_served: null,
       found_at: null,
       problem: expect.any(String),
@@ -261,7 +264,7 @@ describe('a worker', () => {
     await age(`asked_at = asked_at - interval '11 minutes'`);
     listing.setFaults(NO_FAULTS);
     await run();
-    expect((await readCommissionList({ db, mirrorSchema: 'mirror' })).rows[0]).toMatchObject({
+    expect(await readFound()).toMatchObject({
       is_served: true,
       problem: null,
     });

@@ -22,7 +22,7 @@ test('the first full run of a list inserts, and reading the head again has nothi
   const { sync, sandbox, database } = given();
   await sync('affiliates');
   const insertions = watchInsertions();
-  expect(await sync('referrals')).toMatchObject({ state: 'succeeded', rows: { inserted: 600 } });
+  expect(await sync('referrals')).toMatchObject({ state: 'succeeded', rows_inserted: 600 });
   expect(insertions().sent).toBeGreaterThan(0);
   expect(insertions().refused).toBe(0);
   expect(await readMirror(database.pool)).toEqual(await readProgram(sandbox));
@@ -34,7 +34,7 @@ test('a run of what the mirror has, full or delta, tries no insertion, even wher
   for (let index = 0; index < 250; index += 1) await sandbox.program.insertReferral();
   const insertions = watchInsertions();
   const [, referrals] = await syncBoth();
-  expect(referrals).toMatchObject({ rows: { inserted: 250 } });
+  expect(referrals).toMatchObject({ rows_inserted: 250 });
   for (let index = 0; index < 120; index += 1) await sandbox.program.insertReferral();
   await syncBoth({ mode: 'delta' });
   expect(insertions()).toEqual({ sent: 0, refused: 0 });
@@ -57,7 +57,7 @@ test('a first run that is resumed compares: it reads a page again that it has', 
   await expect(sync('referrals')).rejects.toThrow(/50\d/);
   sandbox.setFaults({ shares: {}, exact: [] });
   const insertions = watchInsertions();
-  expect(await sync('referrals')).toMatchObject({ isResumed: true, state: 'succeeded' });
+  expect(await sync('referrals')).toMatchObject({ is_resumed: true, state: 'succeeded' });
   expect(insertions()).toEqual({ sent: 0, refused: 0 });
   expect(await readMirror(database.pool)).toEqual(await readProgram(sandbox));
 });
@@ -85,9 +85,11 @@ test('a first run whose list moves between two batches ends its insertions once,
   expect(run).toMatchObject({
     state: 'succeeded',
     verified: true,
-    rows: { updated: 0, unchanged: 0, rejected: 0 },
+    rows_updated: 0,
+    rows_unchanged: 0,
+    rows_rejected: 0,
   });
-  expect(run.rows.inserted).toBe(run.total);
+  expect(run.rows_inserted).toBe(run.total_upstream);
   expect(insertions().refused).toBeLessThanOrEqual(1);
   expect(await readMirror(database.pool)).toEqual(await readProgram(sandbox));
 });

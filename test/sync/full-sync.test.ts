@@ -46,17 +46,24 @@ describe('a full sync', () => {
     expect(affiliates).toMatchObject({
       state: 'succeeded',
       verified: true,
-      total: 40,
-      rows: { seen: 80, inserted: 40, updated: 0, unchanged: 0, rejected: 0, repeated: 40 },
+      total_upstream: 40,
+      rows_seen: 80,
+      rows_inserted: 40,
+      rows_updated: 0,
+      rows_unchanged: 0,
+      rows_rejected: 0,
+      rows_repeated: 40,
     });
     expect(referrals).toMatchObject({
       state: 'succeeded',
       verified: true,
-      total: 600,
-      distinct: 600,
+      total_upstream: 600,
+      distinct_seen: 600,
       requests: 7,
       pages: 7,
-      rows: { seen: 700, inserted: 600, repeated: 100 },
+      rows_seen: 700,
+      rows_inserted: 600,
+      rows_repeated: 100,
     });
   });
 
@@ -74,10 +81,13 @@ describe('a full sync', () => {
     const before = await versions();
     const [, referrals] = await syncBoth();
     expect(referrals).toMatchObject({
-      distinct: 600,
-      deleted: 0,
-      deletesHeldBack: 0,
-      rows: { inserted: 0, updated: 0, unchanged: 600, repeated: 100 },
+      distinct_seen: 600,
+      rows_deleted: 0,
+      deletes_held_back: 0,
+      rows_inserted: 0,
+      rows_updated: 0,
+      rows_unchanged: 600,
+      rows_repeated: 100,
     });
     expect(await versions()).toEqual(before);
   });
@@ -89,15 +99,13 @@ describe('a full sync', () => {
     await sandbox.program.updateReferral(lead?.id ?? '', { conversion_state: 'conversion' });
     await sandbox.program.insertReferral();
     const [, referrals] = await syncBoth();
-    expect(referrals).toMatchObject({ rows: { inserted: 1, updated: 1 } });
+    expect(referrals).toMatchObject({ rows_inserted: 1, rows_updated: 1 });
     expect(await readMirror(database.pool)).toEqual(await readProgram(sandbox));
     const { rows } = await database.pool.query(
       `select change, before ->> 'conversion_state' as before, after ->> 'conversion_state' as after, run_id
        from record_history where table_name = 'referrals' and change <> 'inserted'`,
     );
-    expect(rows).toEqual([
-      { change: 'updated', before: 'lead', after: 'conversion', run_id: referrals?.runId },
-    ]);
+    expect(rows).toEqual([{ change: 'updated', before: 'lead', after: 'conversion', run_id: referrals?.id }]);
   });
 
   test('marks a vanished referral deleted after looking for it, and takes it back when it returns', async () => {
@@ -113,7 +121,11 @@ describe('a full sync', () => {
     ]);
     await sandbox.program.deleteReferral(converted?.id ?? '');
     await sandbox.program.deleteReferral(visitor?.id ?? '');
-    expect(await sync('referrals')).toMatchObject({ state: 'succeeded', deleted: 2, deletesHeldBack: 0 });
+    expect(await sync('referrals')).toMatchObject({
+      state: 'succeeded',
+      rows_deleted: 2,
+      deletes_held_back: 0,
+    });
     const { rows } = await database.pool.query(
       `select * from referrals where _deleted_at is not null order by id`,
     );
@@ -123,7 +135,7 @@ describe('a full sync', () => {
     expect(await count(`record_history where change = 'deleted'`)).toBe(2);
 
     await sandbox.program.insertReferral(kept[0]);
-    expect(await sync('referrals')).toMatchObject({ deleted: 0 });
+    expect(await sync('referrals')).toMatchObject({ rows_deleted: 0 });
     expect(await count(`referrals where _deleted_at is not null`)).toBe(1);
     expect(await count(`record_history where change = 'resurrected'`)).toBe(1);
   });
@@ -137,7 +149,7 @@ describe('a full sync', () => {
     );
     await sandbox.program.deleteAffiliate(rows[0].affiliate_id);
     await database.pool.query('delete from sandbox.links where id = $1', [rows[1].link_ids[0]]);
-    expect(await sync('affiliates')).toMatchObject({ state: 'succeeded', deleted: 1 });
+    expect(await sync('affiliates')).toMatchObject({ state: 'succeeded', rows_deleted: 1 });
     const gone = await database.pool.query('select id from links where _deleted_at is not null order by id');
     expect(gone.rows.map(({ id }) => id)).toEqual([...rows[0].link_ids, rows[1].link_ids[0]].sort());
   });
@@ -150,13 +162,13 @@ describe('a full sync', () => {
     expect(await sync('referrals')).toMatchObject({
       state: 'partial',
       verified: true,
-      deleted: 0,
-      deletesHeldBack: 20,
+      rows_deleted: 0,
+      deletes_held_back: 20,
     });
     expect(await count(`referrals where _deleted_at is not null`)).toBe(0);
     expect(await sync('referrals', { acceptDeletes: true })).toMatchObject({
-      deleted: 20,
-      deletesHeldBack: 0,
+      rows_deleted: 20,
+      deletes_held_back: 0,
     });
     expect(await readMirror(database.pool)).toEqual(
       expect.objectContaining({ referrals: (await readProgram(sandbox)).referrals }),
@@ -180,7 +192,7 @@ describe('a full sync', () => {
       { api: lying, db, log: pino({ level: 'silent' }) },
       { resource: 'referrals', mode: 'full', acceptDeletes: true },
     );
-    expect(summary).toMatchObject({ state: 'partial', verified: false, deleted: 0 });
+    expect(summary).toMatchObject({ state: 'partial', verified: false, rows_deleted: 0 });
     expect(await count(`referrals where _deleted_at is not null`)).toBe(0);
     await sync('referrals');
     expect(await count(`referrals where _deleted_at is not null`)).toBe(1);
@@ -195,18 +207,21 @@ describe('a full sync', () => {
       verified: false,
       reason:
         'unverified because the list has a record without a usable identifier, which may be any of its records',
-      rows: { rejected: 1 },
+      rows_rejected: 1,
     });
     const { rows } = await database.pool.query('select record_id, reason, payload from rejected_records');
     expect(rows).toMatchObject([{ record_id: null, payload: { id: 'no-uuid' } }]);
-    expect(await count('referrals')).toBe((referrals?.total ?? 0) - 1);
+    expect(await count('referrals')).toBe((referrals?.total_upstream ?? 0) - 1);
 
     // While it is in the list, it is not known which row is missing.
     const [other] = await sandbox.allReferrals('conversion_state=lead');
     await sandbox.program.deleteReferral(other?.id ?? '');
-    expect(await sync('referrals', { acceptDeletes: true })).toMatchObject({ verified: false, deleted: 0 });
+    expect(await sync('referrals', { acceptDeletes: true })).toMatchObject({
+      verified: false,
+      rows_deleted: 0,
+    });
     await sandbox.program.deleteReferral('no-uuid');
-    expect(await sync('referrals')).toMatchObject({ verified: true, deleted: 1 });
+    expect(await sync('referrals')).toMatchObject({ verified: true, rows_deleted: 1 });
   });
 });
 
@@ -248,7 +263,8 @@ describe('a run that stopped short', () => {
       state: 'succeeded',
       verified: true,
       requests: 9 + 4,
-      rows: { inserted: inProgram, unchanged: 0 },
+      rows_inserted: inProgram,
+      rows_unchanged: 0,
     });
     // Pages 5 and 6, the one before them again, and the head; and the test's own request for the total.
     expect(sandbox.requests.length - before).toBe(4 + 1);
@@ -316,7 +332,7 @@ describe('a run that stopped short', () => {
     expect(await sync('referrals')).toMatchObject({
       state: 'succeeded',
       verified: true,
-      distinct: total,
+      distinct_seen: total,
       // Every page and the head.
       requests: 9 + Math.ceil(total / 100) + 1,
     });
@@ -344,7 +360,11 @@ describe('a run that stopped short', () => {
     // One line per batch, and a busy machine makes smaller batches.
     expect(await count('seen_rows')).toBeGreaterThan(0);
     const total = (await sandbox.referrals('?limit=1')).pagination.total_count;
-    expect(await sync('referrals')).toMatchObject({ state: 'succeeded', verified: true, distinct: total });
+    expect(await sync('referrals')).toMatchObject({
+      state: 'succeeded',
+      verified: true,
+      distinct_seen: total,
+    });
   });
 
   test('counts a record that it had rejected before such a crash once more, like any other', async () => {
@@ -356,8 +376,8 @@ describe('a run that stopped short', () => {
     expect(await run()).toMatchObject({
       state: 'succeeded',
       verified: true,
-      distinct: total,
-      rows: { rejected: 1 },
+      distinct_seen: total,
+      rows_rejected: 1,
     });
   });
 
@@ -369,9 +389,10 @@ describe('a run that stopped short', () => {
     expect(await run()).toMatchObject({
       state: 'succeeded',
       verified: true,
-      distinct: total,
+      distinct_seen: total,
       requests: 9 + 4,
-      rows: { rejected: 1, inserted: total - 1 },
+      rows_rejected: 1,
+      rows_inserted: total - 1,
     });
   });
 });

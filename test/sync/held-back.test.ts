@@ -76,23 +76,27 @@ function syncWith(api: ApiClient, input: { acceptDeletes?: boolean } = {}) {
 
 test('as many as 2 % of the table may be missing at once, and one more is too many', async () => {
   const { sync } = given();
-  const { total } = await sync(resource);
+  const { total_upstream: total } = await sync(resource);
   const most = Math.floor((total ?? 0) * 0.02);
   expect(most).toBeGreaterThan(10);
   const [last = '', ...gone] = await removeReferrals(most + 1);
   const run = await sync(resource);
-  expect(run).toMatchObject({ state: 'partial', deleted: 0, deletesHeldBack: most + 1 });
+  expect(run).toMatchObject({ state: 'partial', rows_deleted: 0, deletes_held_back: most + 1 });
   // The list and its head: where no affiliate is gone, there is nothing that the program could confirm.
-  expect(run.requests).toBe(Math.ceil((run.total ?? 0) / 100) + 1);
+  expect(run.requests).toBe(Math.ceil((run.total_upstream ?? 0) / 100) + 1);
   await given().sandbox.program.insertReferral({ id: last });
-  expect(await sync(resource)).toMatchObject({ state: 'succeeded', deleted: most, deletesHeldBack: 0 });
+  expect(await sync(resource)).toMatchObject({
+    state: 'succeeded',
+    rows_deleted: most,
+    deletes_held_back: 0,
+  });
   expect(await markedDeleted()).toEqual(gone.toSorted());
 });
 
 test('where the API lists no referrals any more, all of them are held back, though an affiliate is gone', async () => {
   const { api, syncBoth, sync, sandbox } = given();
   const affiliate = await addAffiliateWith(12);
-  const [, { total = 0 } = {}] = await syncBoth();
+  const [, { total_upstream: total = 0 } = {}] = await syncBoth();
   await sandbox.program.deleteAffiliate(affiliate);
   await sync('affiliates');
   const list: ApiClient['list'] = async (listed, query, options) => {
@@ -101,7 +105,7 @@ test('where the API lists no referrals any more, all of them are held back, thou
     const pagination = { ...page.pagination, count: 0, total_count: 0, total_pages: 0, next_page: null };
     return { ...page, data: [], pagination };
   };
-  expect(await syncWith({ ...api, list })).toMatchObject({ deleted: 0, deletesHeldBack: total });
+  expect(await syncWith({ ...api, list })).toMatchObject({ rows_deleted: 0, deletes_held_back: total });
 });
 
 test('accepting the deletions of one resource accepts none of another', async () => {
@@ -123,7 +127,7 @@ test('what is held back is listed with its affiliate, newest first, and what the
   await syncBoth();
   const gone = (await sandbox.allReferrals()).slice(100, 120);
   for (const { id } of gone) await sandbox.program.deleteReferral(id);
-  const { runId } = await sync(resource);
+  const { id: runId } = await sync(resource);
   await database.pool.query(
     "insert into held_back_deletions (resource, record_id, run_id) values ('referrals', 'unknown', $1)",
     [runId],
@@ -140,7 +144,7 @@ test('what is held back is listed with its affiliate, newest first, and what the
 
 test('a commission that is held back is listed with the affiliate of its sale', async () => {
   const { sync, db, database } = given();
-  const { runId } = await sync(resource);
+  const { id: runId } = await sync(resource);
   await database.pool.query(
     `with sale as (
        insert into sales (id, affiliate_id, _first_seen_at, _changed_at, _observed_at) values ('s', 'a', now(), now(), now())
@@ -164,8 +168,8 @@ describe('a run that held deletions back', () => {
     expect(run).toMatchObject({
       state: 'partial',
       verified: true,
-      deleted: 0,
-      deletesHeldBack: 20,
+      rows_deleted: 0,
+      deletes_held_back: 20,
       reason,
     });
     const { rows } = await database.pool.query('select * from sync_runs order by id desc limit 1');
@@ -195,7 +199,7 @@ describe('a run that held deletions back', () => {
     const [back, ...others] = gone;
     await sandbox.program.insertReferral(before.rows.find(({ id }) => id === back));
     const later = await removeReferrals(20, 300);
-    expect(await sync(resource)).toMatchObject({ state: 'partial', deleted: 19, deletesHeldBack: 20 });
+    expect(await sync(resource)).toMatchObject({ state: 'partial', rows_deleted: 19, deletes_held_back: 20 });
     expect(await markedDeleted()).toEqual(others.toSorted());
     expect(await heldBack()).toEqual(later.toSorted());
     const { rows } = await database.pool.query(
@@ -204,11 +208,15 @@ describe('a run that held deletions back', () => {
     expect(rows.map(({ record_id }) => record_id)).toEqual(others.toSorted());
 
     const again = await sync(resource);
-    expect(again).toMatchObject({ state: 'partial', deleted: 0, deletesHeldBack: 20 });
+    expect(again).toMatchObject({ state: 'partial', rows_deleted: 0, deletes_held_back: 20 });
     const rowsHeld = await held(given().db, [resource]);
-    expect(new Set(rowsHeld.map(({ run_id }) => run_id))).toEqual(new Set([again.runId]));
+    expect(new Set(rowsHeld.map(({ run_id }) => run_id))).toEqual(new Set([again.id]));
     expect(await accept()).toBe(20);
-    expect(await sync(resource)).toMatchObject({ state: 'succeeded', deleted: 20, deletesHeldBack: 0 });
+    expect(await sync(resource)).toMatchObject({
+      state: 'succeeded',
+      rows_deleted: 20,
+      deletes_held_back: 0,
+    });
     expect(await markedDeleted()).toEqual([...others, ...later].toSorted());
     expect(await heldBack()).toEqual([]);
     expect(await accept()).toBe(0);
@@ -236,12 +244,12 @@ describe('a run that held deletions back', () => {
     expect(await syncWith(contradicting)).toMatchObject({
       state: 'partial',
       verified: true,
-      deleted: 0,
-      deletesHeldBack: 20,
+      rows_deleted: 0,
+      deletes_held_back: 20,
       reason: expect.stringContaining('could not be looked for once more'),
     });
     expect(await markedDeleted()).toEqual([]);
-    expect(await sync(resource)).toMatchObject({ state: 'succeeded', deleted: 20 });
+    expect(await sync(resource)).toMatchObject({ state: 'succeeded', rows_deleted: 20 });
   });
 });
 
@@ -253,7 +261,7 @@ describe('the referrals of an affiliate that is gone', () => {
     await sandbox.program.deleteAffiliate(affiliate);
     const others = await removeReferrals(5);
     const [, referrals] = await syncBoth();
-    expect(referrals).toMatchObject({ state: 'succeeded', deleted: 35, deletesHeldBack: 0 });
+    expect(referrals).toMatchObject({ state: 'succeeded', rows_deleted: 35, deletes_held_back: 0 });
     expect(await markedDeleted()).toEqual(expect.arrayContaining([...others]));
   });
 
@@ -270,7 +278,7 @@ describe('the referrals of an affiliate that is gone', () => {
       if (Object.values(query.filters ?? {}).includes(affiliate)) confirmedAt ||= page.askedAt;
       return page;
     };
-    expect(await syncWith({ ...api, list })).toMatchObject({ state: 'succeeded', deleted: 17 });
+    expect(await syncWith({ ...api, list })).toMatchObject({ state: 'succeeded', rows_deleted: 17 });
     const marked = 'select count(*)::int as count from referrals where _deleted_at = $1';
     expect((await database.pool.query(marked, [confirmedAt])).rows).toEqual([{ count: 17 }]);
   });
@@ -282,10 +290,10 @@ describe('the referrals of an affiliate that is gone', () => {
     await sandbox.program.deleteAffiliate(affiliate);
     const others = await removeReferrals(20);
     const [, referrals] = await syncBoth();
-    expect(referrals).toMatchObject({ state: 'partial', deleted: 30, deletesHeldBack: 20 });
+    expect(referrals).toMatchObject({ state: 'partial', rows_deleted: 30, deletes_held_back: 20 });
     expect(await heldBack()).toEqual(others.toSorted());
     // The list, its head, one affiliate that has referrals, and the one that is gone.
-    expect(referrals?.requests).toBe(Math.ceil((referrals?.total ?? 0) / 100) + 3);
+    expect(referrals?.requests).toBe(Math.ceil((referrals?.total_upstream ?? 0) / 100) + 3);
   });
 
   test('are asked for with a bounded number of requests, and the rest by the next run', async () => {
@@ -294,11 +302,15 @@ describe('the referrals of an affiliate that is gone', () => {
     for (let index = 0; index < 15; index += 1) affiliates.push(await addAffiliateWith(3));
     await syncBoth();
     for (const id of affiliates) await sandbox.program.deleteAffiliate(id);
-    expect(await sync('affiliates', { acceptDeletes: true })).toMatchObject({ deleted: 15 });
+    expect(await sync('affiliates', { acceptDeletes: true })).toMatchObject({ rows_deleted: 15 });
     const first = await sync(resource);
-    expect(first).toMatchObject({ state: 'partial', deleted: 30, deletesHeldBack: 15 });
-    expect(first.requests).toBe(Math.ceil((first.total ?? 0) / 100) + 1 + 1 + 10);
-    expect(await sync(resource)).toMatchObject({ state: 'succeeded', deleted: 15, deletesHeldBack: 0 });
+    expect(first).toMatchObject({ state: 'partial', rows_deleted: 30, deletes_held_back: 15 });
+    expect(first.requests).toBe(Math.ceil((first.total_upstream ?? 0) / 100) + 1 + 1 + 10);
+    expect(await sync(resource)).toMatchObject({
+      state: 'succeeded',
+      rows_deleted: 15,
+      deletes_held_back: 0,
+    });
   });
 
   test('are asked for by a run that says meanwhile that it is alive', async () => {
@@ -380,8 +392,8 @@ describe('the referrals of an affiliate that is gone', () => {
     expect(await syncWith({ ...api, list })).toMatchObject({
       state: 'partial',
       verified: true,
-      deleted: 0,
-      deletesHeldBack: 30,
+      rows_deleted: 0,
+      deletes_held_back: 30,
     });
   });
 
@@ -394,7 +406,7 @@ describe('the referrals of an affiliate that is gone', () => {
     const list = wrong['refuses to list those of an affiliate that it does not have']?.(api, affiliate);
     expect(await syncWith({ ...api, list: list ?? api.list })).toMatchObject({
       state: 'succeeded',
-      deleted: 4,
+      rows_deleted: 4,
     });
   });
 });

@@ -65,8 +65,8 @@ function nest(record: Wire, where: (typeof FIELDS)[number], levels: number): voi
 describe.each([101, 8000, 50_000])('a record nested %i levels deep', (levels) => {
   test.each(FIELDS)('in %s is one rejected record, and the rest lands', async (where) => {
     const summary = await syncAltered('referrals', (record) => nest(record, where, levels));
-    expect(summary).toMatchObject({ rows: { inserted: 119, rejected: 1 }, verified: true });
-    const [rejection, ...others] = await rejections(summary.runId);
+    expect(summary).toMatchObject({ rows_inserted: 119, rows_rejected: 1, verified: true });
+    const [rejection, ...others] = await rejections(summary.id);
     expect(others).toEqual([]);
     expect(rejection?.payload).toContain(CUT_OFF);
     if (where === 'an unknown field') {
@@ -83,7 +83,7 @@ test('a record nested 90 levels deep is stored, history and all', async () => {
   const summary = await syncAltered('referrals', (record) => {
     record['odd'] = piece(deep('2'));
   });
-  expect(summary).toMatchObject({ rows: { updated: 1, rejected: 0 } });
+  expect(summary).toMatchObject({ rows_updated: 1, rows_rejected: 0 });
 });
 
 describe('a number that JavaScript does not have', () => {
@@ -98,7 +98,7 @@ describe('a number that JavaScript does not have', () => {
       (record['customer'] as Wire)['odd'] = piece(LONG[2] ?? '');
     };
     const summary = await syncAltered('referrals', alter);
-    expect(summary).toMatchObject({ state: 'succeeded', rows: { inserted: 120, rejected: 0 } });
+    expect(summary).toMatchObject({ state: 'succeeded', rows_inserted: 120, rows_rejected: 0 });
     const { rows } = await pool.query(
       `select _extra #>> '{odd,numbers}' as numbers, _extra #>> '{odd,one}' as one,
          _extra #>> '{customer,odd}' as customer from referrals where _extra is not null`,
@@ -108,14 +108,14 @@ describe('a number that JavaScript does not have', () => {
       'select _extra::text as extra from affiliates where _extra is not null',
     );
     expect(affiliates.rows).toEqual([{ extra: `{"odd": ${LONG[1]}}` }]);
-    expect(await syncAltered('referrals', alter)).toMatchObject({ rows: { inserted: 0, updated: 0 } });
+    expect(await syncAltered('referrals', alter)).toMatchObject({ rows_inserted: 0, rows_updated: 0 });
 
     // One digit more or less, far behind what a double holds, is a change.
     const changed = await syncAltered('referrals', (record) => {
       alter(record);
       (record['customer'] as Wire)['odd'] = piece(`${LONG[2]}4`);
     });
-    expect(changed).toMatchObject({ rows: { inserted: 0, updated: 1 } });
+    expect(changed).toMatchObject({ rows_inserted: 0, rows_updated: 1 });
   });
 
   test('is stored in commission_stats too', async () => {
@@ -151,8 +151,8 @@ describe('a number that JavaScript does not have', () => {
     const summary = await syncAltered('referrals', (record) => {
       record[field] = piece(number);
     });
-    expect(summary).toMatchObject({ rows: { inserted: 119, rejected: 1 } });
-    const [rejection] = await rejections(summary.runId);
+    expect(summary).toMatchObject({ rows_inserted: 119, rows_rejected: 1 });
+    const [rejection] = await rejections(summary.id);
     expect(rejection?.reason).toMatch(says);
     if (field !== 'odd') expect(rejection?.payload).toContain(`:${number}`);
   });
@@ -164,8 +164,8 @@ test.each(['9999-12-31T23:59:59-05:00', '0001-01-01T00:00:00+05:00', '9999-12-31
     const summary = await syncAltered('referrals', (record) => {
       record['expires_at'] = moment;
     });
-    expect(summary).toMatchObject({ rows: { inserted: 119, rejected: 1 } });
-    expect((await rejections(summary.runId)).map(({ reason }) => reason)).toEqual([
+    expect(summary).toMatchObject({ rows_inserted: 119, rows_rejected: 1 });
+    expect((await rejections(summary.id)).map(({ reason }) => reason)).toEqual([
       'expires_at: expected a year from 1 to 9999 in UTC, got string',
     ]);
   },

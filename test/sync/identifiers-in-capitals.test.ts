@@ -80,8 +80,10 @@ test.each<[string, typeof alter, typeof alter]>([
       for (const run of await syncAll(mode)) {
         expect(run).toMatchObject({
           state: 'succeeded',
-          rows: { inserted: 0, updated: 0, rejected: 0 },
-          deleted: 0,
+          rows_inserted: 0,
+          rows_updated: 0,
+          rows_rejected: 0,
+          rows_deleted: 0,
         });
       }
     }

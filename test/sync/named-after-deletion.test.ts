@@ -46,14 +46,18 @@ test('an affiliate that referrals still name stays deleted until its own list ha
       )
     ).rows[0].is_deleted;
   const gone = without(id);
-  expect(await sync(gone, 'affiliates')).toMatchObject({ state: 'succeeded', verified: true, deleted: 1 });
+  expect(await sync(gone, 'affiliates')).toMatchObject({
+    state: 'succeeded',
+    verified: true,
+    rows_deleted: 1,
+  });
   expect(await isDeleted()).toBe(true);
   for (let cycle = 0; cycle < 2; cycle += 1) {
     expect(await sync(gone, 'referrals')).toMatchObject({ state: 'succeeded' });
     expect(await isDeleted()).toBe(true);
-    expect(await sync(gone, 'affiliates')).toMatchObject({ deleted: 0 });
+    expect(await sync(gone, 'affiliates')).toMatchObject({ rows_deleted: 0 });
   }
-  expect(await sync(api, 'affiliates')).toMatchObject({ rows: { updated: 1 } });
+  expect(await sync(api, 'affiliates')).toMatchObject({ rows_updated: 1 });
   expect(await isDeleted()).toBe(false);
 });
 

@@ -116,9 +116,9 @@ describe('another account', () => {
     const run = await syncWith(other, 'affiliates', { acceptProgram: true });
     expect(run).toMatchObject({
       state: 'partial',
-      rows: { inserted: 120 },
-      deleted: 0,
-      deletesHeldBack: 120,
+      rows_inserted: 120,
+      rows_deleted: 0,
+      deletes_held_back: 120,
     });
     // From then on its records are those that the mirror knows.
     expect(await syncWith(other, 'referrals')).toMatchObject({ verified: true });
@@ -147,7 +147,7 @@ describe('the same account', () => {
     for (const { id } of referrals.slice(0, referrals.length / 2)) await program.program.deleteReferral(id);
     expect(await syncWith(program, 'referrals')).toMatchObject({
       state: 'partial',
-      deleted: 0,
+      rows_deleted: 0,
       verified: true,
     });
     await program.close();
@@ -158,7 +158,7 @@ describe('the same account', () => {
     const program = await runSandbox(pool, { ...SIZE, affiliates: 20, referrals: 30, seed: 6 });
     for (const resource of RESOURCES) await syncWith(program, resource);
     for (let index = 0; index < 150; index += 1) await program.program.insertAffiliate();
-    expect(await syncWith(program, 'affiliates')).toMatchObject({ verified: true, rows: { inserted: 150 } });
+    expect(await syncWith(program, 'affiliates')).toMatchObject({ verified: true, rows_inserted: 150 });
     await program.close();
   });
 });

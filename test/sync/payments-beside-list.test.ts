@@ -61,7 +61,7 @@ async function syncWhile(id: string, meanwhile: () => Promise<void>) {
     { api: overtaken, db, log: pino({ level: 'silent' }) },
     { resource: 'commissions', mode: 'full', acceptDeletes: false },
   );
-  expect(run).toMatchObject({ state: 'succeeded', verified: true, deleted: 0 });
+  expect(run).toMatchObject({ state: 'succeeded', verified: true, rows_deleted: 0 });
   expect(happened).toBe(1);
 }
 

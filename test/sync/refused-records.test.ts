@@ -53,9 +53,10 @@ test.each(['22P05', '22001', '23514', '54000', 'P0001', '38000', 'MY001'])(
     expect(summary).toMatchObject({
       state: 'succeeded',
       verified: true,
-      rows: { inserted: 119, rejected: 1 },
+      rows_inserted: 119,
+      rows_rejected: 1,
     });
-    expect(await rejections(summary.runId)).toEqual([
+    expect(await rejections(summary.id)).toEqual([
       {
         resource: 'referrals',
         record_id: id,
@@ -72,18 +73,18 @@ test('its row keeps its last good content, and once nothing refuses it, it is st
   await query(`update mirror.referrals set visits = visits + 1 where id = $1`, [id]);
   await refuse('referrals', `new.id = '${id}'`, `errcode = 'P0001'`);
   const summary = await given().sync('referrals');
-  expect(summary).toMatchObject({ verified: true, deleted: 0, rows: { unchanged: 119, rejected: 1 } });
+  expect(summary).toMatchObject({ verified: true, rows_deleted: 0, rows_unchanged: 119, rows_rejected: 1 });
   expect(await query('select from mirror.referrals where _deleted_at is null')).toHaveLength(120);
   await query(added.pop() ?? '');
-  expect(await given().sync('referrals')).toMatchObject({ rows: { updated: 1, rejected: 0 } });
+  expect(await given().sync('referrals')).toMatchObject({ rows_updated: 1, rows_rejected: 0 });
 });
 
 test('a nested record is rejected by itself', async () => {
   const id = await someId('affiliates');
   await refuse('affiliates', `new.id = '${id}'`, `errcode = '23514'`);
   const summary = await given().sync('referrals');
-  expect(summary).toMatchObject({ verified: true, rows: { inserted: 120, rejected: 0 } });
-  expect(await rejections(summary.runId)).toMatchObject([{ resource: 'affiliates', record_id: id }]);
+  expect(summary).toMatchObject({ verified: true, rows_inserted: 120, rows_rejected: 0 });
+  expect(await rejections(summary.id)).toMatchObject([{ resource: 'affiliates', record_id: id }]);
 });
 
 test('a text that is too long for an index which an administrator made is a rejected record', async () => {
@@ -98,8 +99,8 @@ test('a text that is too long for an index which an administrator made is a reje
     id,
     before?.['customer_name'],
   ]);
-  expect(summary).toMatchObject({ verified: true, rows: { inserted: 119, rejected: 1 } });
-  expect(await rejections(summary.runId)).toMatchObject([
+  expect(summary).toMatchObject({ verified: true, rows_inserted: 119, rows_rejected: 1 });
+  expect(await rejections(summary.id)).toMatchObject([
     { record_id: id, reason: expect.stringContaining('SQLSTATE 54000'), payload: { customer_name: long } },
   ]);
 });
@@ -115,7 +116,7 @@ test('where personal data are not kept, the payload quotes none', async () => {
     { api, db, log: pino({ level: 'silent' }), treatment },
     { resource: 'referrals', mode: 'full', acceptDeletes: false },
   );
-  expect(await rejections(summary.runId)).toEqual([
+  expect(await rejections(summary.id)).toEqual([
     {
       resource: 'referrals',
       record_id: id,

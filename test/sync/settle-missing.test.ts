@@ -53,8 +53,8 @@ describe('a living record that a verified walk did not meet', () => {
     const id = await pick('select id from referrals where customer_id is not null limit 1');
     expect(await syncWithout('referrals', id)).toMatchObject({
       verified: true,
-      deleted: 0,
-      deletesHeldBack: 0,
+      rows_deleted: 0,
+      deletes_held_back: 0,
     });
     expect(await isMarkedDeleted('referrals', id)).toBe(false);
   });
@@ -85,7 +85,7 @@ describe('a living record that a verified walk did not meet', () => {
       { resource: 'referrals', mode: 'full', acceptDeletes: true },
     );
     expect(answers).toBeGreaterThan(3);
-    expect(summary).toMatchObject({ verified: true, deleted: 0 });
+    expect(summary).toMatchObject({ verified: true, rows_deleted: 0 });
     expect(await isMarkedDeleted('referrals', hidden)).toBe(false);
   });
 
@@ -99,7 +99,7 @@ describe('a living record that a verified walk did not meet', () => {
     await sandbox.program.updateAffiliate(customer, { email: 'other@example.com' });
     await sandbox.program.updateAffiliate(confirming, { email: 'new@example.com', unconfirmed_email: null });
     for (const id of [customer, confirming]) {
-      expect(await syncWithout('affiliates', id)).toMatchObject({ verified: true, deleted: 0 });
+      expect(await syncWithout('affiliates', id)).toMatchObject({ verified: true, rows_deleted: 0 });
       expect(await isMarkedDeleted('affiliates', id)).toBe(false);
     }
     const { rows } = await given().database.pool.query(
@@ -127,7 +127,7 @@ describe('a living record that a verified walk did not meet', () => {
       await spell('münchen.example');
       await sync(resource);
       await spell('xn--mnchen-3ya.example');
-      expect(await syncWithout(resource, id)).toMatchObject({ verified: true, deleted: 0 });
+      expect(await syncWithout(resource, id)).toMatchObject({ verified: true, rows_deleted: 0 });
       expect(await isMarkedDeleted(resource, id)).toBe(false);
     },
   );
@@ -149,7 +149,7 @@ describe('a living record that a verified walk did not meet', () => {
       { api: { ...hiding, list }, db, log: pino({ level: 'silent' }) },
       { resource: 'referrals', mode: 'full', acceptDeletes: true },
     );
-    expect(run).toMatchObject({ verified: true, deleted: 0, deletesHeldBack: 1 });
+    expect(run).toMatchObject({ verified: true, rows_deleted: 0, deletes_held_back: 1 });
     expect(run.reason).toContain('they could not be looked for once more');
     expect(await isMarkedDeleted('referrals', id)).toBe(false);
   });
@@ -160,8 +160,8 @@ describe('a living record that a verified walk did not meet', () => {
       'select id from affiliates where processor_customer_id is null and unconfirmed_email is null limit 1',
     );
     await sandbox.program.updateAffiliate(id, { email: 'unheard-of@example.com' });
-    expect(await syncWithout('affiliates', id)).toMatchObject({ verified: true, deleted: 1 });
-    expect(await sync('affiliates')).toMatchObject({ verified: true, deleted: 0, rows: { updated: 1 } });
+    expect(await syncWithout('affiliates', id)).toMatchObject({ verified: true, rows_deleted: 1 });
+    expect(await sync('affiliates')).toMatchObject({ verified: true, rows_deleted: 0, rows_updated: 1 });
     expect(await isMarkedDeleted('affiliates', id)).toBe(false);
   });
 });
@@ -186,7 +186,7 @@ test('a few records that are gone are marked as of the first request that looked
     { api: { ...api, list }, db, log: pino({ level: 'silent' }) },
     { resource: 'referrals', mode: 'full', acceptDeletes: false },
   );
-  expect(summary).toMatchObject({ deleted: 3 });
+  expect(summary).toMatchObject({ rows_deleted: 3 });
   expect(lookedAt.length).toBeGreaterThan(1);
   const { rows } = await database.pool.query('select id from referrals where _deleted_at = $1 order by id', [
     lookedAt[0],
@@ -208,10 +208,10 @@ describe('many records that are gone', () => {
     expect(summary).toMatchObject({
       verified: true,
       // Of the second walk alone.
-      distinct: others.length + 1 - 12,
-      rows: { rejected: 1 },
-      deleted: 12,
-      deletesHeldBack: 0,
+      distinct_seen: others.length + 1 - 12,
+      rows_rejected: 1,
+      rows_deleted: 12,
+      deletes_held_back: 0,
     });
     for (const id of gone) expect(await isMarkedDeleted('referrals', id)).toBe(true);
     // What was rejected is there, and its row is as it was.
@@ -241,6 +241,6 @@ describe('many records that are gone', () => {
       { resource: 'referrals', mode: 'full', acceptDeletes: true },
     );
     expect(calls).toBeGreaterThan(firstWalk);
-    expect(run).toMatchObject({ verified: true, deleted: 0, deletesHeldBack: 12 });
+    expect(run).toMatchObject({ verified: true, rows_deleted: 0, deletes_held_back: 12 });
   });
 });

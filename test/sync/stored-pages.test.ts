@@ -68,8 +68,8 @@ describe.each(['Age', 'Date'] as const)('a list that is an hour old by %s', (say
       expect(await sync(mode)).toMatchObject({
         state: 'partial',
         verified: false,
-        deleted: 0,
-        rows: { updated: 0 },
+        rows_deleted: 0,
+        rows_updated: 0,
         reason: expect.stringMatching(
           /^unverified because a cache in front of the API answered from its store, with a page that was 36\d\d s old/,
         ),

@@ -86,7 +86,7 @@ test('a run that fails before its end marks no link deleted, and one that is res
   // It is gone for good now: the resumed run need not read the first page again to know.
   await query('update sandbox.referrals set link_id = null where link_id = $1', [link]);
   await query('delete from sandbox.links where id = $1', [link]);
-  expect(await given().sync('affiliates')).toMatchObject({ state: 'succeeded', isResumed: true });
+  expect(await given().sync('affiliates')).toMatchObject({ state: 'succeeded', is_resumed: true });
   expect([newest, await isGone('links', link)]).toEqual([newest, true]);
 });
 
@@ -114,7 +114,7 @@ test('a sale goes when its commission has another one, or none', async () => {
     first.id,
     second.sale_id,
   ]);
-  expect(await given().sync('commissions')).toMatchObject({ state: 'succeeded', deleted: 0 });
+  expect(await given().sync('commissions')).toMatchObject({ state: 'succeeded', rows_deleted: 0 });
   expect([await isGone('sales', first.sale_id), await isGone('sales', second.sale_id)]).toEqual([
     true,
     false,

@@ -141,21 +141,13 @@ test('a port that is taken is reported, with how to fix it', async () => {
   other.close();
 });
 
-test('a port that another worker listens on is reported with its process', async () => {
-  health = await startHealth({ checks: {} }, AT);
-  const port = Number(new URL(health.url).port);
-  await expect(startHealth({ checks: {} }, { host: '127.0.0.1', port })).rejects.toThrow(
-    `port ${port} of 127.0.0.1 is taken by another worker of affiliate-mirror (process ${process.pid}): set STATUS_PORT to another one, or to 0 for any`,
-  );
-});
-
 test('a port below 1024 is reported to a plain user, with how to fix it', async () => {
   // As root, this process is a plain user for as long as it tries.
   const isRoot = process.getuid?.() === 0;
   if (isRoot) process.seteuid?.(54_321);
   try {
     await expect(startHealth({ checks: {} }, { host: '127.0.0.1', port: 80 })).rejects.toThrow(
-      'port 80 of 127.0.0.1 may not be listened on by this user: set STATUS_PORT to 1024 or more',
+      /^nothing can listen on port 80 of 127\.0\.0\.1 \(EACCES\): .* STATUS_PORT to 1024 or more$/,
     );
   } finally {
     if (isRoot) process.seteuid?.(0);
@@ -163,8 +155,10 @@ test('a port below 1024 is reported to a plain user, with how to fix it', async 
 });
 
 test.each([
-  ['192.0.2.1', 'STATUS_HOST is 192.0.2.1, which is no address of this machine'],
-  ['no-such-host.invalid', 'STATUS_HOST is no-such-host.invalid, a name that this machine cannot resolve'],
-])('a host that is not ours, %s, is reported, with how to fix it', async (host, problem) => {
-  await expect(startHealth({ checks: {} }, { host, port: 0 })).rejects.toThrow(problem);
+  ['192.0.2.1', 'EADDRNOTAVAIL'],
+  ['no-such-host.invalid', 'ENOTFOUND|EAI_AGAIN'],
+])('a host that is not ours, %s, is reported, with how to fix it', async (host, code) => {
+  await expect(startHealth({ checks: {} }, { host, port: 0 })).rejects.toThrow(
+    new RegExp(`^nothing can listen on port 0 of ${host} \\((${code})\\): set STATUS_HOST`),
+  );
 });

@@ -18,7 +18,7 @@ import type { Lifetime } from '../lifetime.ts';
 import { nameUser } from '../name-user.ts';
 import { openDatabase, type Stopping } from '../open-database.ts';
 import { print, printJson } from '../output/print.ts';
-import { renderTable } from '../output/render-table.ts';
+import { renderColumns } from '../output/render-table.ts';
 
 const HELP = `
 A row that a full sync does not meet is marked deleted once it was looked for again. Where more than 10 rows and more
@@ -94,18 +94,15 @@ function renderHeldBack(rows: readonly HeldBackRow[]): string {
   const next = open.map(
     (resource) => `if they are really gone: affiliate-mirror deletions accept ${resource}`,
   );
-  const table = renderTable(
-    ['resource', 'id', 'affiliate', 'created', 'run', 'held back since', 'accepted'],
-    rows.map((row) => [
-      row.resource,
-      row.record_id,
-      row.affiliate_id,
-      row.created_at === null ? null : formatTimestamp(row.created_at),
-      String(row.run_id),
-      formatTimestamp(row.held_back_at),
-      row.accepted_at === null ? null : formatTimestamp(row.accepted_at),
-    ]),
-  );
+  const table = renderColumns(rows, {
+    resource: ({ resource }) => resource,
+    id: ({ record_id }) => record_id,
+    affiliate: ({ affiliate_id }) => affiliate_id,
+    created: ({ created_at }) => created_at && formatTimestamp(created_at),
+    run: ({ run_id }) => String(run_id),
+    'held back since': ({ held_back_at }) => formatTimestamp(held_back_at),
+    accepted: ({ accepted_at }) => accepted_at && formatTimestamp(accepted_at),
+  });
   return [table, ...next].join('\n');
 }
 

@@ -215,7 +215,6 @@ async function showExample(pool: Pool, example: Example): Promise<void> {
 }
 
 function describeRun(run: RunSummary): string {
-  const { rows, distinct, pages, durationMs } = run;
-  const changes = `${formatCount(rows.inserted)} new, ${formatCount(rows.updated)} changed, ${formatCount(rows.unchanged)} unchanged`;
-  return `${run.resource}: ${formatCount(distinct)} records in ${pages} pages, ${formatDuration(durationMs)}: ${changes}`;
+  const changes = `${formatCount(run.rows_inserted)} new, ${formatCount(run.rows_updated)} changed, ${formatCount(run.rows_unchanged)} unchanged`;
+  return `${run.resource}: ${formatCount(run.distinct_seen)} records in ${run.pages} pages, ${formatDuration(run.duration_ms)}: ${changes}`;
 }

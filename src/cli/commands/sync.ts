@@ -176,7 +176,7 @@ async function syncAll(
   } finally {
     // Also where the second run fails: the first one is done, and stays done.
     view.finish();
-    await printRuns({ db, mirrorSchema: config.mirrorSchema }, reached, { isJson: flags.json === true });
+    printRuns(reached, { isJson: flags.json === true });
   }
   return conclude(reached);
 }

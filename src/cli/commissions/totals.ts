@@ -1,10 +1,12 @@
 // Sums by currency, action and state: what a dry run, and a batch that has ended, come to. What is paid, taken back and
 // made payable are not added up, since one commission may have a request of each.
 
+import type { z } from 'zod';
 import type { AmountUnit } from '../../config/amount-unit.ts';
 import { addAmounts } from '../../contract/money.ts';
 import { ACTIONS, type Action } from '../../contract/payment-request.ts';
 import { sayUnit } from '../documents/amounts.ts';
+import type { stateTotal } from '../documents/commissions.ts';
 import { renderTable } from '../output/render-table.ts';
 import { money } from './listings.ts';
 
@@ -15,15 +17,7 @@ interface Counted {
   readonly currency: string | null;
 }
 
-export interface StateTotal {
-  readonly state: string;
-  /** Null: of commissions whose currency is not known, such as those that the program does not have. */
-  readonly currency: string | null;
-  readonly action: Action;
-  readonly requests: number;
-  /** Of their commissions together; as the program counts. */
-  readonly amount: bigint | null;
-}
+export type StateTotal = z.infer<typeof stateTotal> & { readonly state: string };
 
 /** Returns the sums, by currency, by action, and then in the order in which the states first appear. */
 export function totalsByState(rows: readonly Counted[]): StateTotal[] {

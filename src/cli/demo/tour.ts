@@ -77,7 +77,7 @@ export async function compareWithProgram(
   const { rows } = await pool.query<Omit<TableComparison, 'isVerified'>>(counts.join(' union all '));
   return rows.map((comparison) => {
     const run = runs.find(({ resource }) => resource === comparison.table);
-    const isRunVerified = run === undefined || (run.verified && run.total === comparison.programHas);
+    const isRunVerified = run === undefined || (run.verified && run.total_upstream === comparison.programHas);
     return { ...comparison, isVerified: isRunVerified && comparison.rows === comparison.programHas };
   });
 }

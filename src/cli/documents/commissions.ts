@@ -33,12 +33,13 @@ export const previewRow = z.object({
 
 export type PreviewRow = z.infer<typeof previewRow>;
 
-const total = {
+/** What requests of a state come to. */
+export const stateTotal = z.object({
   currency: text('null: of commissions whose currency is not known').nullable(),
   action: z.enum(ACTIONS).describe('what they do: amounts of different actions do not add up'),
   requests: count('how many; one commission may have several'),
   amount: sum('what their commissions are worth together; null where the currency is').nullable(),
-};
+});
 
 /** Returns the shape of a dry run, whose amounts count in the unit. */
 export const dryRunDocument = (unit: AmountUnit) =>
@@ -46,7 +47,7 @@ export const dryRunDocument = (unit: AmountUnit) =>
     .object({
       dry_run: z.literal(true).describe('nothing was queued or changed'),
       totals: z
-        .array(inUnit(z.object({ would, ...total }), ['amount'], unit))
+        .array(inUnit(z.object({ would, ...stateTotal.shape }), ['amount'], unit))
         .describe('by currency and action, and what would become of them'),
       rows: z.array(inUnit(previewRow, ['amount'], unit)).describe('as they were asked for'),
     })
@@ -74,7 +75,7 @@ const requestsShapes = (unit: AmountUnit) => {
         ...asked,
         counts,
         totals: z
-          .array(inUnit(z.object({ state: updateState, ...total }), ['amount'], unit))
+          .array(inUnit(z.object({ state: updateState, ...stateTotal.shape }), ['amount'], unit))
           .describe('by currency, action and state'),
       })
       .meta({ title: 'affiliate-mirror commissions apply, pay, unpay or due --wait --json' }),

@@ -1,8 +1,7 @@
 // The document of `sync --json`: every run that was begun, whatever became of it.
 
 import { z } from 'zod';
-import { count, mode, resource, seconds, text, timestamp, yesNo } from '../../reports/fields.ts';
-import type { RunSummary } from '../../sync/run-summary.ts';
+import { count, mode, resource, text, timestamp, yesNo } from '../../reports/fields.ts';
 
 const planned = {
   strategy: z.enum(['delta', 'full']).describe('full: everything was read, since that cost no more'),
@@ -63,50 +62,5 @@ const run = z.object({
 export const syncDocument = z
   .object({
     runs: z.array(run).describe('in the order in which they were begun'),
-    blind_spots: z
-      .object({
-        does_not_see: z.array(z.string()),
-        resources: z.array(
-          z.object({
-            resource,
-            everything_as_of: timestamp('when all of them were last read').nullable(),
-            everything_age_seconds: seconds('the age of that').nullable(),
-          }),
-        ),
-      })
-      .nullable()
-      .describe('what the deltas did not see; null where everything was read, or it cannot be said'),
   })
   .meta({ title: 'affiliate-mirror sync --json' });
-
-export type SyncDocument = z.infer<typeof syncDocument>;
-
-/** Returns a run under the names of the run log's columns (sync_runs). */
-export function runAsJson(summary: RunSummary): z.infer<typeof run> {
-  return {
-    id: summary.runId,
-    resource: summary.resource,
-    mode: summary.mode,
-    state: summary.state,
-    error_code: summary.errorCode,
-    reason: summary.reason,
-    started_at: summary.startedAt,
-    finished_at: summary.finishedAt,
-    is_resumed: summary.isResumed,
-    requests: summary.requests,
-    pages: summary.pages,
-    rows_seen: summary.rows.seen,
-    rows_inserted: summary.rows.inserted,
-    rows_updated: summary.rows.updated,
-    rows_unchanged: summary.rows.unchanged,
-    rows_rejected: summary.rows.rejected,
-    rows_repeated: summary.rows.repeated,
-    rows_deleted: summary.deleted,
-    deletes_held_back: summary.deletesHeldBack,
-    total_upstream: summary.total,
-    distinct_seen: summary.distinct,
-    verified: summary.verified,
-    plan: summary.plan,
-    duration_ms: summary.durationMs,
-  };
-}

@@ -2,7 +2,7 @@
 
 import { type Command, Option } from 'commander';
 import { print, printData, printJson } from './print.ts';
-import { type Cell, renderCsv, renderTable, type TableCell } from './render-table.ts';
+import { type Cell, renderColumns, renderCsv, type TableCell } from './render-table.ts';
 
 export interface OutputFlags {
   readonly json?: true;
@@ -41,8 +41,5 @@ export function printListing<Row extends object>(listing: Listing<Row>, flags: O
   else if (flags.csv === true) {
     const cells = rows.map(recordOf).map((record) => fields.map((name) => (record[name] ?? null) as Cell));
     printData(renderCsv(fields, cells));
-  } else if (rows.length > 0) {
-    const cells = rows.map((row) => Object.values(table).map((read) => read(row)));
-    print(renderTable(Object.keys(table), cells));
-  }
+  } else if (rows.length > 0) print(renderColumns(rows, table));
 }

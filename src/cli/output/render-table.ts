@@ -43,6 +43,15 @@ export function renderTable(header: readonly string[], rows: readonly (readonly 
   return tables.join('\n');
 }
 
+/** Returns the rows as a table, by the title of each column. */
+export function renderColumns<Row>(
+  rows: readonly Row[],
+  columns: Readonly<Record<string, (row: Row) => TableCell>>,
+): string {
+  const cells = rows.map((row) => Object.values(columns).map((read) => read(row)));
+  return renderTable(Object.keys(columns), cells);
+}
+
 function isFigure(cell: TableCell | undefined): boolean {
   return typeof cell === 'number' || (typeof cell === 'object' && cell !== null);
 }

@@ -2,14 +2,10 @@
 
 import { counted, formatTimestamp } from '../../contract/format.ts';
 import { RESOURCES } from '../../contract/resources.ts';
-import type { CommissionListStatus } from '../../reports/read-commission-list.ts';
 import type { OptionalListStatus } from '../../reports/read-optional-lists.ts';
 
 /** Returns lines for the command `status`. */
-export function describeLists(
-  lists: readonly OptionalListStatus[],
-  { differences }: CommissionListStatus,
-): string[] {
+export function describeLists(lists: readonly OptionalListStatus[], differences: number | null): string[] {
   const said = lists.flatMap((list) => {
     const { resource, problem, asked_at } = list;
     const line = `${resource}: ${describeList(list)}`;

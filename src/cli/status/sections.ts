@@ -8,7 +8,7 @@ import type { ResourceStatus } from '../../reports/read-freshness.ts';
 import type { Growth } from '../../reports/read-growth.ts';
 import type { MirrorStatus } from '../../reports/read-status.ts';
 import { describeCounts } from '../commissions/listings.ts';
-import { renderTable } from '../output/render-table.ts';
+import { renderColumns, renderTable } from '../output/render-table.ts';
 import { describeList, describeLists } from './optional-list-lines.ts';
 import { renderGrowth } from './render-growth.ts';
 
@@ -88,17 +88,14 @@ function renderDrift({ schema_drift, resources }: MirrorStatus): string {
   if (schema_drift.length === 0) {
     return [title, 'no field differs, as far as the last syncs saw', ...rejected].join('\n');
   }
-  const table = renderTable(
-    ['run', 'resource', 'field', 'what', 'found', 'records'],
-    schema_drift.map((drift) => [
-      String(drift.run_id),
-      drift.resource,
-      drift.field,
-      drift.kind,
-      drift.found,
-      drift.occurrences,
-    ]),
-  );
+  const table = renderColumns(schema_drift, {
+    run: ({ run_id }) => String(run_id),
+    resource: ({ resource }) => resource,
+    field: ({ field }) => field,
+    what: ({ kind }) => kind,
+    found: ({ found }) => found,
+    records: ({ occurrences }) => occurrences,
+  });
   return [title, table, ...rejected].join('\n');
 }
 
@@ -109,9 +106,10 @@ function renderRows({ tables }: MirrorStatus): string {
   )}`;
 }
 
-function renderTracked({ tracked_commissions, commission_list }: MirrorStatus): string {
+function renderTracked({ tracked_commissions, optional_lists }: MirrorStatus): string {
   const { tracked, due, unanswered, gone, next_poll_at } = tracked_commissions;
-  const lines = commission_list.is_used
+  const isListed = optional_lists.some(({ resource, is_used }) => resource === 'commissions' && is_used);
+  const lines = isListed
     ? [`the known ones (${formatCount(tracked)}) are not asked for one by one`]
     : tracked + gone === 0
       ? ['none tracked yet (affiliate-mirror commissions track --help)']
@@ -123,44 +121,27 @@ function renderTracked({ tracked_commissions, commission_list }: MirrorStatus): 
   return ['Known commissions', ...lines].join('\n');
 }
 
-function renderLists({ optional_lists, commission_list }: MirrorStatus): string {
-  return ['Lists beyond the contract', ...describeLists(optional_lists, commission_list)].join('\n');
+function renderLists({ optional_lists, commission_differences }: MirrorStatus): string {
+  return ['Lists beyond the contract', ...describeLists(optional_lists, commission_differences)].join('\n');
 }
 
 function renderLastRuns({ last_runs }: MirrorStatus): string {
   if (last_runs.length === 0) return 'Last runs\nnone yet: run affiliate-mirror sync';
-  const table = renderTable(
-    [
-      'run',
-      'resource',
-      'mode',
-      'state',
-      'started',
-      'requests',
-      'read',
-      'again',
-      'inserted',
-      'updated',
-      'deleted',
-      'held back',
-      'rejected',
-    ],
-    last_runs.map((run) => [
-      String(run.id),
-      run.resource,
-      run.mode,
-      run.state,
-      formatTimestamp(run.started_at),
-      run.requests,
-      run.rows_seen - run.rows_repeated,
-      run.rows_repeated,
-      run.rows_inserted,
-      run.rows_updated,
-      run.rows_deleted,
-      run.deletes_held_back,
-      run.rows_rejected,
-    ]),
-  );
+  const table = renderColumns(last_runs, {
+    run: ({ id }) => String(id),
+    resource: ({ resource }) => resource,
+    mode: ({ mode }) => mode,
+    state: ({ state }) => state,
+    started: ({ started_at }) => formatTimestamp(started_at),
+    requests: ({ requests }) => requests,
+    read: ({ rows_seen, rows_repeated }) => rows_seen - rows_repeated,
+    again: ({ rows_repeated }) => rows_repeated,
+    inserted: ({ rows_inserted }) => rows_inserted,
+    updated: ({ rows_updated }) => rows_updated,
+    deleted: ({ rows_deleted }) => rows_deleted,
+    'held back': ({ deletes_held_back }) => deletes_held_back,
+    rejected: ({ rows_rejected }) => rows_rejected,
+  });
   const errors = last_runs
     .filter((run) => run.error !== null)
     .map(

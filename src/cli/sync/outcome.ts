@@ -1,16 +1,11 @@
 // How far a sync in the foreground has come, and what it has come to: the table or the document that it prints, what it
 // says of concerns, and its exit code.
 
-import { DELTA_BLIND_SPOTS } from '../../contract/delta-blind-spots.ts';
-import { counted, formatCount, formatDuration, formatTimestamp } from '../../contract/format.ts';
+import { counted, formatCount } from '../../contract/format.ts';
 import type { ListedResource } from '../../contract/resources.ts';
-import { asDatabaseError } from '../../db/as-database-error.ts';
-import { describeError } from '../../describe-error.ts';
 import type { AppError } from '../../errors.ts';
-import type { Reader } from '../../reports/figure.ts';
-import { readFreshness } from '../../reports/read-freshness.ts';
 import type { RunSummary, SyncProgress } from '../../sync/run-summary.ts';
-import { runAsJson, type SyncDocument } from '../documents/sync.ts';
+import { syncDocument } from '../documents/sync.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { print, printError, printJson } from '../output/print.ts';
 import type { ProgressReading } from '../output/progress.ts';
@@ -40,24 +35,14 @@ export function readProgress({ resource, rows, pages, requests, total }: SyncPro
 }
 
 /** Prints what was reached; also where an error ended the command, which then says the rest. */
-export async function printRuns(
-  reader: Reader,
-  { runs, stopped }: Reached,
-  { isJson }: { isJson: boolean },
-): Promise<void> {
-  const blindSpots = await readBlindSpots(reader, runs.filter(isDelta)).catch((error: unknown) => {
-    // The runs are printed all the same, and so is the error that ended them.
-    const reason = describeError(asDatabaseError(error));
-    printError(`affiliate-mirror: when everything was last read is not known: ${reason}`);
-    return null;
-  });
-  if (isJson) {
-    const begun = [...runs, ...stopped].map(runAsJson);
-    printJson({ runs: begun, blind_spots: blindSpots } satisfies SyncDocument);
-    return;
-  }
-  if (runs.length > 0) print(renderRuns(runs));
-  for (const read of blindSpots?.resources ?? []) printError(describeDelta(read));
+export function printRuns({ runs, stopped }: Reached, { isJson }: { isJson: boolean }): void {
+  if (isJson) printJson(syncDocument.parse({ runs: [...runs, ...stopped] }));
+  else if (runs.length > 0) print(renderRuns(runs));
+  const deltas = runs.filter(({ plan }) => plan?.strategy === 'delta').map(({ resource }) => resource);
+  if (deltas.length === 0) return;
+  printError(
+    `affiliate-mirror: what changed without a trace, this delta of ${deltas.join(' and ')} did not see (affiliate-mirror sync --help); when everything was last read says affiliate-mirror status drift`,
+  );
 }
 
 /** Prints what there is to say of the runs, and returns the exit code. */
@@ -79,38 +64,4 @@ export function describeReached(last: SyncProgress | null): string {
 
 function describeUnsaid([resource, { message }]: [ListedResource, AppError]): string {
   return `${resource} were not synced, since the program did not say whether it lists them: ${message}; OPTIONAL_LISTS decides it without asking`;
-}
-
-function isDelta({ plan }: RunSummary): boolean {
-  return plan?.strategy === 'delta';
-}
-
-type BlindSpots = NonNullable<SyncDocument['blind_spots']>;
-
-async function readBlindSpots(reader: Reader, deltas: readonly RunSummary[]): Promise<BlindSpots | null> {
-  if (deltas.length === 0) return null;
-  const freshness = await readFreshness(reader);
-  return {
-    does_not_see: [...DELTA_BLIND_SPOTS],
-    resources: deltas.map(({ resource }) => {
-      const status = freshness.rows.find((one) => one.resource === resource);
-      return {
-        resource,
-        everything_as_of: status?.everything_as_of ?? null,
-        everything_age_seconds: status?.everything_age_seconds ?? null,
-      };
-    }),
-  };
-}
-
-function describeDelta({
-  resource,
-  everything_as_of: at,
-  everything_age_seconds: age,
-}: BlindSpots['resources'][number]): string {
-  const when =
-    at === null || age === null
-      ? 'have never all been read'
-      : `were all read last at ${formatTimestamp(at)}, ${formatDuration(age * 1000)} ago`;
-  return `affiliate-mirror: ${resource} ${when}; what changed since without a trace, this delta did not see (affiliate-mirror sync --help)`;
 }

@@ -19,19 +19,19 @@ const PLAN_LINES: readonly Line[] = [
 const LINES: readonly Line[] = [
   ['state', (run) => run.state],
   // Each once: what was read again is a line of its own.
-  ['records read', (run) => run.rows.seen - run.rows.repeated],
-  ['inserted', (run) => run.rows.inserted],
-  ['updated', (run) => run.rows.updated],
-  ['unchanged', (run) => run.rows.unchanged],
-  ['rejected', (run) => run.rows.rejected],
-  ['read again', (run) => run.rows.repeated],
-  ['marked deleted', (run) => run.deleted],
-  ['held back', (run) => run.deletesHeldBack],
-  ['program has', (run) => run.total],
+  ['records read', (run) => run.rows_seen - run.rows_repeated],
+  ['inserted', (run) => run.rows_inserted],
+  ['updated', (run) => run.rows_updated],
+  ['unchanged', (run) => run.rows_unchanged],
+  ['rejected', (run) => run.rows_rejected],
+  ['read again', (run) => run.rows_repeated],
+  ['marked deleted', (run) => run.rows_deleted],
+  ['held back', (run) => run.deletes_held_back],
+  ['program has', (run) => run.total_upstream],
   ['verified', (run) => run.verified],
   ['requests', (run) => run.requests],
   ...PLAN_LINES,
-  ['time', (run) => formatDuration(run.durationMs)],
+  ['time', (run) => formatDuration(run.duration_ms)],
 ];
 
 /** Returns the runs as a table, a column for each: narrow enough for any terminal. */
@@ -46,7 +46,7 @@ export function renderRuns(runs: readonly RunSummary[]): string {
 
 /** Returns whether somebody should look at what a finished run read. */
 export function isDoubtful(run: RunSummary): boolean {
-  return run.state === 'partial' || run.rows.rejected > 0;
+  return run.state === 'partial' || run.rows_rejected > 0;
 }
 
 /** Returns what is wrong with a run and how to go on, a sentence each; empty where nothing is. */
@@ -60,17 +60,17 @@ export function describeConcerns(run: RunSummary): string[] {
   }
   if (run.state === 'partial' && !run.verified) {
     const counts =
-      run.total === null
+      run.total_upstream === null
         ? ''
-        : ` (${formatCount(run.distinct)} records seen, the program says ${formatCount(run.total)})`;
+        : ` (${formatCount(run.distinct_seen)} records seen, the program says ${formatCount(run.total_upstream)})`;
     concerns.push(
       `${run.resource}: ${run.reason ?? 'unverified'}${counts}; nothing was marked deleted: sync again`,
     );
   }
-  if (run.rows.rejected > 0) {
+  if (run.rows_rejected > 0) {
     concerns.push(
-      `${run.resource}: ${formatCount(run.rows.rejected)} rejected: the reasons are in the table rejected_records ` +
-        `(run ${run.runId})`,
+      `${run.resource}: ${formatCount(run.rows_rejected)} rejected: the reasons are in the table rejected_records ` +
+        `(run ${run.id})`,
     );
   }
   return concerns;

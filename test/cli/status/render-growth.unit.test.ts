@@ -59,7 +59,7 @@ test.each<[Partial<Growth['disk']>, string]>([
     '11 MB are left of DATABASE_SIZE_LIMIT: enough for years at this rate',
   ],
   [{ source: 'file_system' }, '11 MB are left on the disk of DATA_DIR: full on 2026-03-01'],
-  [{ free_bytes: -5, full_in_days: 0 }, 'nothing is left of DATABASE_SIZE_LIMIT'],
+  [{ free_bytes: -5, full_in_days: 0 }, 'Nothing is left of DATABASE_SIZE_LIMIT'],
 ])('a disk with %j', (disk, expected) => {
   expect(renderGrowth({ ...GROWTH, disk: { ...GROWTH.disk, ...disk } })).toContain(expected);
 });
