@@ -6,7 +6,7 @@ import type { HttpProxy } from './http-proxy.ts';
 import { isLoopback } from './program-access.ts';
 import { readSecretText } from './read-secret-text.ts';
 import { hasDecodableUser, UNDECODABLE_USER } from './user-in-address.ts';
-import { names, optional } from './variable.ts';
+import { names, optional, type Values } from './variable.ts';
 
 export interface EmailSettings {
   readonly to: readonly string[];
@@ -21,18 +21,13 @@ export interface AlertSettings {
   readonly email: EmailSettings | null;
 }
 
-export interface AlertVariables {
-  readonly ALERT_EMAIL?: readonly string[] | undefined;
-  readonly ALERT_EMAIL_FROM?: string | undefined;
-}
-
 /** Good enough to tell an address from a name; the mail server has the last word. No header can be made of it. */
 const ADDRESS = /^[^\s@<>"',;:\\]+@[^\s@<>"',;:\\]+$/;
 
 /** Returns where alerts go; what is wrong with that is added to `problems`. */
 export function readAlertSettings(
   given: Readonly<Record<string, string | undefined>>,
-  { ALERT_EMAIL: to = [], ALERT_EMAIL_FROM: from }: AlertVariables,
+  { ALERT_EMAIL: to = [], ALERT_EMAIL_FROM: from }: Values<typeof ALERT_VARIABLES>,
   proxy: HttpProxy | null,
   problems: string[],
 ): AlertSettings {

@@ -1,27 +1,13 @@
 // For how many days what grows with time alone is kept, and how large the database may become.
 
 import { z } from 'zod';
-import { optional, variable } from './variable.ts';
+import { optional, type Values, variable } from './variable.ts';
 
 /** Days; null keeps for ever. */
-export interface Retention {
-  readonly history: number | null;
-  readonly runs: number | null;
-  readonly rejected: number | null;
-  readonly attempts: number | null;
-  readonly drift: number | null;
-}
-
-export interface RetentionVariables {
-  readonly RETENTION_HISTORY_DAYS: number | null;
-  readonly RETENTION_RUNS_DAYS: number | null;
-  readonly RETENTION_REJECTED_DAYS: number | null;
-  readonly RETENTION_ATTEMPTS_DAYS: number | null;
-  readonly RETENTION_DRIFT_DAYS: number | null;
-}
+export type Retention = Readonly<ReturnType<typeof readRetention>>;
 
 /** Returns the days by what they are about. */
-export function readRetention(variables: RetentionVariables): Retention {
+export function readRetention(variables: Values<typeof RETENTION_VARIABLES>) {
   return {
     history: variables.RETENTION_HISTORY_DAYS,
     runs: variables.RETENTION_RUNS_DAYS,

@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import { readSecretText } from './read-secret-text.ts';
-import { optional } from './variable.ts';
+import { optional, type Values } from './variable.ts';
 
 /** Where traces go, and what they say of this process. */
 export interface TracingSettings {
@@ -14,15 +14,7 @@ export interface TracingSettings {
   readonly resource: Readonly<Record<string, string>>;
 }
 
-export interface TracingVariables {
-  readonly OTEL_TRACES_EXPORTER?: 'otlp' | 'none' | undefined;
-  readonly OTEL_EXPORTER_OTLP_ENDPOINT?: string | undefined;
-  readonly OTEL_EXPORTER_OTLP_TRACES_ENDPOINT?: string | undefined;
-  readonly OTEL_EXPORTER_OTLP_HEADERS?: string | undefined;
-  readonly OTEL_EXPORTER_OTLP_HEADERS_FILE?: string | undefined;
-  readonly OTEL_SERVICE_NAME?: string | undefined;
-  readonly OTEL_RESOURCE_ATTRIBUTES?: Readonly<Record<string, string>> | undefined;
-}
+type TracingVariables = Values<typeof TRACING_VARIABLES>;
 
 /** Source: the OTLP exporter's specification, Configuration Options. */
 const DEFAULT_ENDPOINT = 'http://localhost:4318';

@@ -19,6 +19,9 @@ export function optional<S extends z.ZodType<unknown, string>>(meaning: string, 
   return read.optional().meta({ description: meaning, shownDefault: without });
 }
 
+/** What some variables hold, as their schemas read them. */
+export type Values<V extends z.ZodRawShape> = z.output<z.ZodObject<V>>;
+
 /** Accepts a whole number. */
 export const integer = (from: number, to: number) =>
   z

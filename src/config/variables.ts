@@ -13,6 +13,7 @@ import { apiUrlSchema } from './program-access.ts';
 import { RATE_LIMIT_FORM, readRateLimit } from './rate-limit.ts';
 import { readRedisAddress } from './redis-address.ts';
 import { RETENTION_VARIABLES } from './retention.ts';
+import { S3_VARIABLES } from './s3-access.ts';
 import { STATUS_VARIABLES } from './status-page.ts';
 import { isTimeZone } from './time-zone.ts';
 import { TRACING_VARIABLES } from './tracing.ts';
@@ -93,6 +94,7 @@ const schema = {
     'auto',
   ),
   ...EXPORT_VARIABLES,
+  ...S3_VARIABLES,
   ...ALERT_VARIABLES,
   ...RETENTION_VARIABLES,
   STALE_AFTER_HOURS: variable(
