@@ -8,7 +8,7 @@ import { type ListedResource, RESOURCES } from '../contract/resources.ts';
 import { MICROS_PER_MILLI, spellMicros, type Timestamp, toMicros } from '../contract/timestamp.ts';
 import { ApiUnauthorized } from '../errors.ts';
 import { type BodyReader, excerpt, readAnswer } from './answer.ts';
-import { makeMeasureAge, refuseStored, unstoredRequest } from './answer-age.ts';
+import { measureAge, refuseStored } from './answer-age.ts';
 import { type AttemptDeps, attemptRequest, type BeforeSend } from './attempt-request.ts';
 import { type RecordReader, readListBytes } from './list-bytes.ts';
 import { openTransport } from './open-transport.ts';
@@ -23,7 +23,7 @@ import {
   listQueryString,
 } from './request-parameters.ts';
 import { ATTEMPTS, type Attempts, retry } from './retry.ts';
-import type { ApiRequest, Outcome, Wire } from './send-request.ts';
+import type { ApiRequest, Wire } from './send-request.ts';
 
 export interface ApiClientOptions {
   /** Base address, without `/v1` and without a slash at its end. */
@@ -126,23 +126,9 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
     timeoutMs,
   };
   const wire = makeRenewableWire(base, options.secret, rereadSecret);
-  const measureAge = makeMeasureAge();
   let isClosed = false;
   /** Whether the program has answered once: at a wrong address it never does, and nothing is tried again there. */
   let isFound = false;
-
-  async function ageOf(
-    { method }: ApiRequest,
-    outcome: Outcome,
-    signal: AbortSignal | undefined,
-  ): Promise<number> {
-    if (method !== 'GET' || outcome.kind === 'unanswered') return 0;
-    return measureAge(outcome, async () => {
-      const input = { request: unstoredRequest(), attempt: 1, beforeSend: undefined, signal };
-      const unstored = await attemptRequest(deps, wire.current(), input);
-      return unstored.outcome.kind === 'answered' ? unstored.outcome : null;
-    });
-  }
 
   async function call<T>(
     request: ApiRequest,
@@ -161,12 +147,12 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
     const attemptOnce = async (attempt: number, used: Wire) => {
       const input = { request, attempt, beforeSend, signal };
       const { outcome, askedAt, answeredAt } = await attemptRequest(attemptDeps, used, input);
-      const ageMs = await ageOf(request, outcome, signal);
+      const ageMs = outcome.kind === 'answered' ? measureAge(request, outcome) : 0;
       if (outcome.kind === 'answered') refuseStored(request, outcome.status, { ageMs, takesStored });
       const times = { askedAt: earlier(askedAt, ageMs), answeredAt, ageMs };
       const said = { scrub: used.scrub, quote: (text: string) => quote(text, used) };
       const value = readAnswer(
-        { request, origin, way: transport.describeWay(), attempt, ...times, ...said },
+        { request, origin, way: transport.way, attempt, ...times, ...said },
         outcome,
         reader,
       );
