@@ -82,7 +82,7 @@ describe('a proxy', () => {
 describe('a PUT through a proxy', () => {
   test.each<[what: string, options: ProxyOptions, words: string]>([
     ['refuses the tunnel', { fault: 'refuse' }, 'Proxy response (403) !== 200'],
-    ['drops the tunnel before it is open', { fault: 'drop' }, 'other side closed'],
+    ['drops the tunnel before it is open', { fault: 'drop' }, 'Proxy Connection failed: other side closed'],
     ['never answers', { fault: 'hang' }, 'not complete within 2000 ms'],
     ['wants a password', { login: LOGIN }, 'Proxy response (407) !== 200'],
   ])('that %s was not sent, and may be tried again', async (_what, options, words) => {
