@@ -3,7 +3,6 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { MigrationFailed } from '../errors.ts';
 import { PACKAGE_DIRECTORY } from '../package.ts';
 
 export const MIGRATIONS_DIRECTORY = join(PACKAGE_DIRECTORY, 'migrations');
@@ -22,8 +21,6 @@ let own: Promise<readonly MigrationFile[]> | null = null;
 /**
  * Returns every migration of the directory, in the order in which they apply. Those of this version are read once: a
  * worker whose package is replaced while it runs must not take the new files for its own.
- *
- * Throws: MigrationFailed where a file is not named NNNN_what_it_does.sql, or two share a number.
  */
 export function readMigrationFiles(directory: string): Promise<readonly MigrationFile[]> {
   if (directory !== MIGRATIONS_DIRECTORY) return readDirectory(directory);
@@ -36,17 +33,6 @@ export function readMigrationFiles(directory: string): Promise<readonly Migratio
 
 async function readDirectory(directory: string): Promise<readonly MigrationFile[]> {
   const names = (await readdir(directory)).toSorted();
-  let previous = '';
-  for (const name of names) {
-    if (!/^\d{4}_[a-z0-9_]+\.sql$/.test(name)) {
-      throw new MigrationFailed(`${join(directory, name)}: a migration is named NNNN_what_it_does.sql`);
-    }
-    const number = name.slice(0, 4);
-    if (number === previous) {
-      throw new MigrationFailed(`${join(directory, name)}: another migration has the number ${number}`);
-    }
-    previous = number;
-  }
   return Promise.all(names.map((name) => readMigrationFile(directory, name)));
 }
 
