@@ -3,7 +3,7 @@
 // the files beside it are used.
 
 import { spawn } from 'node:child_process';
-import { chmod, cp, mkdir, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readFile, rename, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describeError } from '../describe-error.ts';
@@ -112,13 +112,7 @@ async function reachableCopy(native: string, version: string, account: Account):
   await cp(native, draft, { recursive: true, verbatimSymlinks: true });
   // Root's umask may have closed the files too, when they were installed.
   await run('chmod', ['-R', 'a+rX', draft], { account: null, cwd: '/' });
-  try {
-    await rename(draft, copy);
-  } catch (error) {
-    await rm(draft, { recursive: true, force: true });
-    // Another process may have put the same copy there in the meantime.
-    if (!(await exists(copy))) throw error;
-  }
+  await rename(draft, copy);
   return copy;
 }
 

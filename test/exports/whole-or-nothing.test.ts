@@ -308,6 +308,6 @@ test('a directory that cannot be written is named', async () => {
   const { directory, run } = given();
   writeFileSync(join(directory, 'taken'), '');
   const { code, stderr } = await run('--format', 'csv', '-o', join(directory, 'taken', 'x/'));
-  expect(stderr).toContain('a part of its path is not a directory');
+  expect(stderr).toContain('ENOTDIR: not a directory');
   expect(code).toBe(1);
 });
