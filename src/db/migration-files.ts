@@ -36,11 +36,34 @@ async function readDirectory(directory: string): Promise<readonly MigrationFile[
   return Promise.all(names.map((name) => readMigrationFile(directory, name)));
 }
 
+export interface AppliedMigration {
+  readonly name: string;
+  readonly sha256: string;
+}
+
 /**
- * Returns what to do about a file that is not what was applied. No command repairs that: nobody knows what it changed.
+ * Returns what is wrong and what to do where a migration was applied that is not here, or was edited since; null where
+ * none was. No command repairs the latter: nobody knows what the edit changed.
  */
-export function sayEdited(name: string): string {
-  return `${name} was edited after it had been applied: run the version of affiliate-mirror that made the schema, or restore the file`;
+export function findDisagreement(
+  files: readonly MigrationFile[],
+  done: readonly AppliedMigration[],
+): string | null {
+  const here = new Map(files.map(({ name, sha256 }) => [name, sha256]));
+  const other = done.find(({ name, sha256 }) => here.get(name) !== sha256);
+  if (other === undefined) return null;
+  return here.has(other.name)
+    ? `${other.name} was edited after it had been applied: run the version of affiliate-mirror that made the schema, or restore the file`
+    : `the schema is newer than this version (it has ${other.name}): update affiliate-mirror`;
+}
+
+/** Returns the files that were not applied yet. */
+export function lacking(
+  files: readonly MigrationFile[],
+  done: readonly AppliedMigration[],
+): readonly MigrationFile[] {
+  const names = new Set(done.map(({ name }) => name));
+  return files.filter(({ name }) => !names.has(name));
 }
 
 async function readMigrationFile(directory: string, name: string): Promise<MigrationFile> {

@@ -15,8 +15,8 @@ const PID = 'select pg_backend_pid() as pid';
  * Resolves where the pooler that the client is connected through is in session mode. Needs a second connection for a
  * moment.
  *
- * Throws: ConfigError where it is not, which says what to connect to; pg's time-out where there is no second connection;
- * the database's errors.
+ * Throws: ConfigError where it is not, which says what to connect to; pg's time-out where there is no second
+ * connection; the database's errors.
  */
 export async function refuseSharing(client: ClientBase, config: ClientConfig): Promise<void> {
   const other = new Client(config);

@@ -152,9 +152,11 @@ test('an applied file that was edited is refused by name, and so is a database t
   await writeFile(join(directory, '0001_first.sql'), 'create table first ();\n');
   await rm(join(directory, '0002_second.sql'));
   const newer = await failure(runMigrations(pool, { schema, directory }));
-  expect(newer.text).toContain('0002_second.sql, which this version lacks: the schema is newer');
+  expect(newer.text).toContain(
+    'the schema is newer than this version (it has 0002_second.sql): update affiliate-mirror',
+  );
   expect((await failure(checkSchema(pool, { schema, directory }))).text).toBe(
-    'the schema edited is newer than this version (it has 0002_second.sql): update affiliate-mirror',
+    'the schema edited: the schema is newer than this version (it has 0002_second.sql): update affiliate-mirror',
   );
 });
 
