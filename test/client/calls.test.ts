@@ -272,7 +272,7 @@ test('everything that is wrong with the options is said at once', () => {
   const limit = { requests: 45, windowSeconds: 30 };
   expect(make({ secret: undefined, budget: limit } as never)).toThrow(
     new ConfigError([
-      'secret must be a text',
+      'secret holds no secret: it is empty',
       'budget must be a function, such as createBudget(…) returns: a limit is given as rateLimit',
     ]),
   );
