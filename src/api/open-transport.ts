@@ -41,13 +41,8 @@ export function openTransport(origin: string, proxy: HttpProxy | null, timeoutMs
   });
   return {
     dispatcher: agent,
-    way: ` (HTTPS_PROXY ${nameProxy(proxy.url)})`,
+    // Without the user and the password that the address may hold.
+    way: ` (HTTPS_PROXY ${new URL(proxy.url).origin})`,
     close: () => agent.destroy(),
   };
-}
-
-/** Returns scheme, host and port: without the user and the password that the address may hold. */
-function nameProxy(url: string): string {
-  const { protocol, host } = new URL(url);
-  return `${protocol}//${host}`;
 }
