@@ -55,7 +55,8 @@ export function readAnswer<T>(context: AnswerContext, received: Outcome, reader:
   const outcome = withoutSecret(context, received);
   try {
     if (outcome.kind === 'unanswered') {
-      throw unreachable(context, 'no answer', outcome.reason, outcome.isNobodyThere ? CHECK_ADDRESS : '');
+      const hint = outcome.isNobodyThere && context.way === '' ? CHECK_ADDRESS : '';
+      throw unreachable(context, 'no answer', outcome.reason, hint);
     }
     if (!isSuccess(outcome.status)) throw errorOfStatus(context, outcome);
     if (outcome.body.kind === 'broken-off')

@@ -157,7 +157,7 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
       const times = { askedAt: earlier(askedAt, ageMs), answeredAt, ageMs };
       const { scrub } = used;
       const value = readAnswer(
-        { request, origin, way: transport.describeWay(), attempt, ...times, scrub },
+        { request, origin, way: transport.way, attempt, ...times, scrub },
         outcome,
         reader,
       );

@@ -4,7 +4,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Dispatcher } from 'undici';
 import { describeError, describeUntrusted, errorCode } from '../describe-error.ts';
-import { findExcess, LARGEST_BODY_BYTES } from './body-limits.ts';
 import type { AnswerHeaders } from './rate-limit-headers.ts';
 import type { Scrub } from './scrub.ts';
 
@@ -57,6 +56,12 @@ export interface Wire {
   readonly timeoutMs: number;
   readonly scrub: Scrub;
 }
+
+/**
+ * A full page of the largest records (100 referrals with their affiliates) is about 120 KB; more than a hundred
+ * times that cannot be a page, and reading on would only fill the memory.
+ */
+const LARGEST_BODY_BYTES = 16 * 1024 * 1024;
 
 /** Mistakes of the caller, not of the network: thrown as they are. */
 const MISUSE_CODES = new Set([
@@ -211,8 +216,6 @@ function dispatchOptions(wire: Wire, { method, path, query, body }: ApiRequest):
 /** Returns the body; null where it is no text. */
 function decode(chunks: readonly Buffer[], size: number): AnswerBody | null {
   const bytes = Buffer.concat(chunks, size);
-  const excess = findExcess(bytes);
-  if (excess !== null) return { kind: 'unreadable', reason: excess };
   // Replacing what is not UTF-8 would store damaged names as if they were the program's.
   return isUtf8(bytes) ? { kind: 'text', bytes } : null;
 }

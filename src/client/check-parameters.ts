@@ -10,9 +10,6 @@ import { FILTERS_OF_SEVERAL, type ListedResource, RESOURCES } from '../contract/
 /** The filters of which the program keeps at most one affiliate for each value. */
 const AFFILIATE_KEYS = ['email', 'stripe_customer_id'] as const;
 
-/** The filters whose value is the identifier of a record. */
-const IDENTIFIERS: ReadonlySet<string> = new Set(['affiliate_id', 'campaign_id']);
-
 type Query<R extends ListedResource> = Pick<ListQuery<R>, 'filters' | 'expand'>;
 
 /**
@@ -37,22 +34,28 @@ export function checkAffiliateKey(key: unknown): Query<'affiliates'> {
   return query;
 }
 
-const changeSchema = z.object({ paid_at: timestamp.nullish(), due_at: timestamp.optional() });
-
 /**
  * Returns the change of a commission.
  *
  * Throws: TypeError naming what is wrong with it, and what is known.
  */
 export function checkChange(change: unknown): CommissionChange {
-  const call = 'commissions.update';
-  const known = Object.keys(changeSchema.shape);
-  for (const name of Object.keys(checkObject(call, known, change))) checkName(call, known, name);
-  const checked = changeSchema.safeParse(change);
-  const [issue] = checked.error?.issues ?? [];
-  if (issue !== undefined) throw new TypeError(`${issue.path.join('.')}: ${issue.message}`);
+  check('commissions.update', { paid_at: timestamp.nullish(), due_at: timestamp.optional() }, change);
   return change as CommissionChange;
 }
+
+const text = z.string('must be text').regex(/\S/, 'must not be blank');
+const texts = z.union(
+  [text, z.array(text).min(1)],
+  'must be text that is not blank, or an array of such texts',
+);
+
+/** By filter; every other takes any text. */
+const VALUES: Readonly<Record<string, z.ZodType>> = {
+  affiliate_id: text.transform(lowerCaseId),
+  campaign_id: text.transform(lowerCaseId),
+  ...Object.fromEntries(FILTERS_OF_SEVERAL.map((name) => [name, texts])),
+};
 
 function checkQuery<R extends ListedResource>(
   call: string,
@@ -60,53 +63,23 @@ function checkQuery<R extends ListedResource>(
   known: readonly string[],
   parameters: unknown,
 ): Query<R> {
-  const takes = [...known, 'expand'];
-  const { expand, ...filters } = checkObject(call, takes, parameters);
-  for (const [name, value] of Object.entries(filters)) {
-    checkName(call, takes, name);
-    checkFilter(
-      `${name} of ${call}`,
-      FILTERS_OF_SEVERAL.some((one) => one === name),
-      value,
-    );
-    if (IDENTIFIERS.has(name)) filters[name] = lowerCaseId(value as string);
-  }
-  // Left out or undefined, it narrows nothing either way.
-  if (expand !== undefined) checkExpansions(call, RESOURCES[resource].expansions, expand);
+  const shape = {
+    // An undefined value is refused.
+    ...Object.fromEntries(known.map((name) => [name, z.exactOptional(VALUES[name] ?? text)])),
+    expand: z.array(z.enum(RESOURCES[resource].expansions)).optional(),
+  };
+  const { expand, ...filters } = check(call, shape, parameters);
   return { filters, ...(expand !== undefined && { expand }) } as Query<R>;
 }
 
-function checkObject(call: string, takes: readonly string[], given: unknown): Record<string, unknown> {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw new TypeError(`${call} takes an object of ${takes.join(', ')}`);
-  }
-  return { ...given };
-}
-
-function checkName(call: string, takes: readonly string[], name: string): void {
-  if (!takes.includes(name)) {
-    throw new TypeError(`${call} does not know ${name}: it takes ${takes.join(', ')}`);
-  }
-}
-
-function checkFilter(what: string, takesSeveral: boolean, value: unknown): void {
-  if (value === undefined) throw new TypeError(`${what} is undefined: leave it out, or give it a value`);
-  if (isFilledText(value)) return;
-  if (!takesSeveral) throw new TypeError(`${what} must be text that is not blank`);
-  if (!Array.isArray(value) || value.length === 0 || !value.every(isFilledText)) {
-    throw new TypeError(`${what} must be text that is not blank, or an array of such texts`);
-  }
-}
-
-function isFilledText(value: unknown): boolean {
-  return typeof value === 'string' && value.trim() !== '';
-}
-
-function checkExpansions(call: string, known: readonly string[], expand: unknown): void {
-  if (!Array.isArray(expand))
-    throw new TypeError(`expand of ${call} must be an array of ${known.join(', ')}`);
-  for (const name of expand) {
-    if (known.includes(name)) continue;
-    throw new TypeError(`${call} cannot expand ${JSON.stringify(name)}: it knows ${known.join(', ')}`);
-  }
+function check<S extends z.ZodRawShape>(call: string, shape: S, given: unknown) {
+  const takes = Object.keys(shape).join(', ');
+  const error = (issue: z.core.$ZodRawIssue) =>
+    issue.code === 'unrecognized_keys'
+      ? `does not know ${issue['keys']}: it takes ${takes}`
+      : `takes an object of ${takes}`;
+  const checked = z.strictObject(shape, { error }).safeParse(given);
+  if (checked.success) return checked.data;
+  const [issue] = checked.error.issues;
+  throw new TypeError([call, issue?.path.join('.'), issue?.message].filter(Boolean).join(' '));
 }

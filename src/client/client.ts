@@ -122,7 +122,8 @@ function checkOptions(options: ClientOptions) {
   const problems: string[] = [];
   const url = apiUrlSchema.safeParse(options.url);
   for (const { message } of url.error?.issues ?? []) problems.push(`url ${message}`);
-  const secret = checkOwnSecret(options.secret, problems);
+  // JavaScript may pass on a variable of the environment that is not set.
+  const secret = checkSecret(options.secret ?? '', 'secret', problems);
   const { rateLimit = USUAL_LIMIT, timeoutMs = USUAL_TIMEOUT_MS, budget } = options;
   if (options.rateLimit !== undefined && budget !== undefined) {
     problems.push('rateLimit and budget are both given: keep one of them');
@@ -138,13 +139,6 @@ function checkOptions(options: ClientOptions) {
   }
   if (problems.length > 0 || !url.success || secret === null) throw new ConfigError(problems);
   return { url: url.data, secret, timeoutMs, budget: budget ?? createBudget(rateLimit) };
-}
-
-// Whoever writes JavaScript passes on a variable of the environment that may not be set.
-function checkOwnSecret(secret: unknown, problems: string[]): string | null {
-  if (typeof secret === 'string') return checkSecret(secret, 'secret', problems);
-  problems.push('secret must be a text');
-  return null;
 }
 
 /** A timer of Node with more ends at once. */

@@ -5,8 +5,8 @@ import { z } from 'zod';
 import type { HttpProxy } from './http-proxy.ts';
 import { isLoopback } from './program-access.ts';
 import { readSecretText } from './read-secret-text.ts';
-import { hasDecodableUser, UNDECODABLE_USER } from './user-in-address.ts';
-import { names, optional } from './variable.ts';
+import { readUrl } from './reading.ts';
+import { names, optional, type Values } from './variable.ts';
 
 export interface EmailSettings {
   readonly to: readonly string[];
@@ -21,36 +21,23 @@ export interface AlertSettings {
   readonly email: EmailSettings | null;
 }
 
-export interface AlertVariables {
-  readonly ALERT_EMAIL?: readonly string[] | undefined;
-  readonly ALERT_EMAIL_FROM?: string | undefined;
-}
-
 /** Good enough to tell an address from a name; the mail server has the last word. No header can be made of it. */
 const ADDRESS = /^[^\s@<>"',;:\\]+@[^\s@<>"',;:\\]+$/;
+
+const mailbox = z.string().regex(ADDRESS, 'must be an address such as ops@example.com');
 
 /** Returns where alerts go; what is wrong with that is added to `problems`. */
 export function readAlertSettings(
   given: Readonly<Record<string, string | undefined>>,
-  { ALERT_EMAIL: to = [], ALERT_EMAIL_FROM: from }: AlertVariables,
+  { ALERT_EMAIL: to = [], ALERT_EMAIL_FROM: from }: Values<typeof ALERT_VARIABLES>,
   proxy: HttpProxy | null,
   problems: string[],
 ): AlertSettings {
   const webhookUrl = readAddress(given, 'ALERT_WEBHOOK_URL', findWebhookProblem, problems);
   const smtpUrl = readAddress(given, 'SMTP_URL', findSmtpProblem, problems);
-  for (const address of [...to, ...(from === undefined ? [] : [from])].filter((one) => !ADDRESS.test(one))) {
-    const name = address === from ? 'ALERT_EMAIL_FROM' : 'ALERT_EMAIL';
-    problems.push(`${name} holds ${JSON.stringify(address)}, which is no address such as ops@example.com`);
-  }
   const isSmtpSet = given['SMTP_URL'] !== undefined || given['SMTP_URL_FILE'] !== undefined;
-  if (to.length > 0 && !isSmtpSet) {
-    problems.push(
-      'SMTP_URL is not set, which ALERT_EMAIL needs: such as smtps://user:password@mail.example.com',
-    );
-  }
-  if (to.length === 0 && (isSmtpSet || from !== undefined)) {
-    const name = isSmtpSet ? 'SMTP_URL' : 'ALERT_EMAIL_FROM';
-    problems.push(`ALERT_EMAIL is not set, and ${name} is of no use without: set both or none`);
+  if (isSmtpSet !== to.length > 0) {
+    problems.push('ALERT_EMAIL and SMTP_URL (or SMTP_URL_FILE) need each other: set both or none');
   }
   return {
     webhook: webhookUrl === null ? null : { url: webhookUrl, proxy },
@@ -84,24 +71,22 @@ function readAddress(
 }
 
 function findWebhookProblem(text: string): string | null {
-  if (!URL.canParse(text)) return 'must be an address such as https://hooks.slack.com/services/…';
-  const url = new URL(text);
-  const { protocol, hostname } = url;
-  if (!hasDecodableUser(url)) return UNDECODABLE_USER;
-  if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))) return null;
-  if (protocol !== 'http:') return 'must start with https://';
-  return 'must start with https://: over http:// it would travel in the clear';
+  const url = readUrl(text);
+  const isSecure = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
+  if (isSecure) return null;
+  return 'must be an address such as https://hooks.slack.com/services/…: over http:// it would travel in the clear';
 }
 
 function findSmtpProblem(text: string): string | null {
-  const example = 'must look like smtps://user:password@mail.example.com:465, or smtp:// with port 587';
-  if (!URL.canParse(text)) return example;
-  const url = new URL(text);
-  const { protocol, hostname, username, password, pathname } = url;
-  if ((protocol !== 'smtp:' && protocol !== 'smtps:') || hostname === '' || pathname.length > 1)
-    return example;
-  if ((username === '') !== (password === '')) return 'needs both, a user and a password, or none of them';
-  return hasDecodableUser(url) ? null : UNDECODABLE_USER;
+  const url = readUrl(text);
+  const isUsable =
+    url !== null &&
+    ['smtp:', 'smtps:'].includes(url.protocol) &&
+    url.hostname !== '' &&
+    url.pathname.length <= 1 &&
+    (url.username === '') === (url.password === '');
+  if (isUsable) return null;
+  return 'must look like smtps://user:password@mail.example.com:465, or smtp:// with port 587: user and password percent-encoded, both or none';
 }
 
 /** The variables of this part, as variables.ts lists them. */
@@ -111,10 +96,13 @@ export const ALERT_VARIABLES = {
     z.string(),
   ),
   ALERT_WEBHOOK_URL_FILE: optional('a file that holds that address', z.string()),
-  ALERT_EMAIL: optional('addresses that alerts are mailed to, with commas between them', names),
+  ALERT_EMAIL: optional(
+    'addresses that alerts are mailed to, with commas between them',
+    names.pipe(z.array(mailbox)),
+  ),
   ALERT_EMAIL_FROM: optional(
     'who they are from',
-    z.string(),
+    mailbox,
     'the user of `SMTP_URL` where that is an address, else the first of `ALERT_EMAIL`',
   ),
   SMTP_URL: optional(

@@ -4,8 +4,8 @@
 // It is read by hand, since `URL` knows neither an empty host with a user before it nor two hosts, and takes what
 // follows a raw `#`, `/` or `?` in a password for another part of the address.
 
-import { z } from 'zod';
 import { readAddressParameters } from './address-parameters.ts';
+import { reading } from './reading.ts';
 
 export interface DatabaseAddress {
   /** A directory, beginning with a slash, where it is a Unix socket. Null where the address names none. */
@@ -30,15 +30,14 @@ export interface TlsParameters {
 const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full', 'no-verify'] as const;
 export type SslMode = (typeof SSL_MODES)[number];
 
-const TLS_NAMES = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation'] as const;
 const EXAMPLE = 'must look like postgres://user:password@host:5432/database';
 const ENCODE = 'in a user name or a password, write # as %23, / as %2F, ? as %3F, @ as %40 and % as %25';
 const LARGEST_PORT = 65_535;
 
 /** Accepts an address that can be used, and leaves it as it is. No message holds any part of it that may be secret. */
-export const databaseUrlSchema = z.string().superRefine((text, context) => {
-  const problem = parse(text);
-  if (typeof problem === 'string') context.addIssue({ code: 'custom', message: problem });
+export const databaseUrlSchema = reading((text, refuse) => {
+  const address = parse(text);
+  return typeof address === 'string' ? refuse(address) : text;
 });
 
 /** Returns the parts of an accepted address. Throws: TypeError, without any part of it, on another one. */
@@ -70,22 +69,32 @@ function parse(text: string): DatabaseAddress | string {
   // The text is not shown: what cannot be read may be the password.
   if (authority === undefined) return text.includes('#') ? `holds a raw #: ${ENCODE}` : EXAMPLE;
   const at = authority.lastIndexOf('@');
-  const [user = '', password] = splitOnce(authority.slice(0, Math.max(at, 0)), ':');
+  const [, user, password] = /^([^:]*):?(.*)$/.exec(authority.slice(0, Math.max(at, 0))) ?? [];
   const [, host = '', port] = /^(\[[^\]]*\]|[^:]*)(?::(.*))?$/.exec(authority.slice(at + 1)) ?? [];
   try {
     const parameters = readParameters(query);
     if (parameters === null || path.lastIndexOf('/') > 0 || `${path}${query}`.includes('@')) {
       return `has a raw /, ? or @ where none belongs: ${ENCODE}`;
     }
+    const part = (name: string, spelled = '') =>
+      parameters.get(name) ?? (decodeURIComponent(spelled) || null);
     const parts = {
-      host: parameters.get('host') ?? emptyAsNull(decodeURIComponent(host.replace(/^\[(.*)\]$/, '$1'))),
-      user: parameters.get('user') ?? emptyAsNull(decodeURIComponent(user)),
-      password: parameters.get('password') ?? emptyAsNull(decodeURIComponent(password ?? '')),
-      database: parameters.get('dbname') ?? emptyAsNull(decodeURIComponent(path.slice(1))),
-      options: parameters.get('options') ?? null,
+      host: part('host', host.replace(/^\[(.*)\]$/, '$1')),
+      port: part('port', port),
+      user: part('user', user),
+      password: part('password', password),
+      database: part('dbname', path.slice(1)),
+      options: part('options'),
     };
-    const named = parameters.get('port') ?? emptyAsNull(port ?? '');
-    return findProblem(authority, parts.host, named, parameters) ?? { ...parts, ...rest(named, parameters) };
+    const tls = {
+      sslmode: SSL_MODES.find((known) => known === part('sslmode')) ?? null,
+      sslrootcert: part('sslrootcert'),
+      sslcert: part('sslcert'),
+      sslkey: part('sslkey'),
+      sslnegotiation: part('sslnegotiation'),
+    };
+    const problem = findProblem(parts) ?? findTlsProblem(tls, parameters);
+    return problem ?? { ...parts, port: parts.port === null ? null : Number(parts.port), tls };
   } catch {
     return `has a % that begins no %XX: ${ENCODE}`;
   }
@@ -99,69 +108,31 @@ function readParameters(query: string): ReadonlyMap<string, string> | null {
   return pairs.every(([name]) => /^\w+$/.test(name)) ? new Map(pairs) : null;
 }
 
-function findProblem(
-  authority: string,
-  host: string | null,
-  port: string | null,
-  parameters: ReadonlyMap<string, string>,
-): string | null {
-  if (`${host ?? ''}${authority.slice(authority.lastIndexOf('@') + 1)}`.includes(',')) {
+function findProblem({ host, port }: { host: string | null; port: string | null }): string | null {
+  if (`${host ?? ''}${port ?? ''}`.includes(','))
     return 'names several hosts: give the one that takes writes';
-  }
   if (port !== null && !(/^\d+$/.test(port) && Number(port) >= 1 && Number(port) <= LARGEST_PORT)) {
     return `must have a port from 1 to ${LARGEST_PORT} (${ENCODE})`;
   }
-  for (const name of parameters.keys()) {
-    if (name.startsWith('ssl') && !TLS_NAMES.some((known) => known === name)) {
-      return `names ${name}, which is not supported: TLS is set up by ${TLS_NAMES.join(', ')}`;
-    }
-  }
-  return findTlsProblem(parameters);
+  return null;
 }
 
-function findTlsProblem(parameters: ReadonlyMap<string, string>): string | null {
-  const mode = parameters.get('sslmode');
-  if (mode === 'prefer' || mode === 'allow') {
-    return `says sslmode=${mode}, which leaves it to the server whether anything is encrypted: say require, verify-full or disable`;
+function findTlsProblem(tls: TlsParameters, parameters: ReadonlyMap<string, string>): string | null {
+  const { sslmode: mode, sslrootcert: root } = tls;
+  const unknown = [...parameters.keys()].find((name) => name.startsWith('ssl') && !(name in tls));
+  if (unknown !== undefined) {
+    return `names ${unknown}, which is not supported: TLS is set up by ${Object.keys(tls).join(', ')}`;
   }
-  if (mode !== undefined && !SSL_MODES.some((known) => known === mode)) {
-    return 'has an unknown sslmode: say disable, require, verify-ca or verify-full';
+  if (mode === null && parameters.has('sslmode')) {
+    return 'has an sslmode that is unknown, or leaves it to the server whether anything is encrypted: say disable, require, verify-ca or verify-full';
   }
-  const root = parameters.get('sslrootcert');
-  if (mode === 'verify-ca' && root === undefined) {
+  if (mode === 'verify-ca' && root === null) {
     return 'says sslmode=verify-ca, which needs sslrootcert: add the file of your CA, or say verify-full';
   }
-  if (root === 'system' && mode !== undefined && mode !== 'verify-full') {
+  if (root === 'system' && mode !== null && mode !== 'verify-full') {
     return `says sslrootcert=system with sslmode=${mode}: a public CA proves a host only with sslmode=verify-full`;
   }
-  const negotiation = parameters.get('sslnegotiation');
-  if (negotiation !== undefined && !['postgres', 'direct'].includes(negotiation)) {
-    return 'has an unknown sslnegotiation: say postgres or direct';
-  }
-  return parameters.has('sslcert') === parameters.has('sslkey')
+  return (tls.sslcert === null) === (tls.sslkey === null)
     ? null
     : 'must name sslcert and sslkey together: one is of no use without the other';
-}
-
-function rest(port: string | null, parameters: ReadonlyMap<string, string>) {
-  const mode = SSL_MODES.find((known) => known === parameters.get('sslmode')) ?? null;
-  return {
-    port: port === null ? null : Number(port),
-    tls: {
-      sslmode: mode,
-      sslrootcert: parameters.get('sslrootcert') ?? null,
-      sslcert: parameters.get('sslcert') ?? null,
-      sslkey: parameters.get('sslkey') ?? null,
-      sslnegotiation: parameters.get('sslnegotiation') ?? null,
-    },
-  };
-}
-
-function splitOnce(text: string, separator: string): [string, string | undefined] {
-  const at = text.indexOf(separator);
-  return at === -1 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
-}
-
-function emptyAsNull(text: string): string | null {
-  return text === '' ? null : text;
 }

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { findTargetProblem, namesBucket } from './export-target.ts';
 import type { S3Access } from './s3-access.ts';
-import { cron, names, optional, variable } from './variable.ts';
+import { cron, names, optional, type Values, variable } from './variable.ts';
 
 /** In the order of help and documentation. */
 export const EXPORT_FORMATS = ['csv', 'ndjson', 'parquet', 'xlsx'] as const;
@@ -21,20 +21,11 @@ export interface ScheduledExports {
   readonly changes: readonly string[];
 }
 
-export interface ExportVariables {
-  readonly EXPORT_CRON: string | null;
-  readonly SYNC_TIMEZONE: string;
-  readonly EXPORT_TARGET?: string | undefined;
-  readonly EXPORT_FORMAT: ExportFormat;
-  readonly EXPORT_WHOLE?: readonly string[] | undefined;
-  readonly EXPORT_CHANGES?: readonly string[] | undefined;
-}
-
 const KINDS = 'a directory or s3://bucket/prefix';
 
 /** Returns what is exported; null where nothing is. What is missing is added to `problems`. */
 export function readScheduledExports(
-  variables: ExportVariables,
+  variables: Values<typeof EXPORT_VARIABLES> & { readonly SYNC_TIMEZONE: string },
   access: S3Access | null,
   problems: string[],
 ): ScheduledExports | null {
@@ -70,14 +61,6 @@ export function readScheduledExports(
   };
 }
 
-const serviceUrl = z
-  .string()
-  .regex(
-    /^https?:\/\/[^/?#@\s]+\/*$/,
-    'must be an address such as https://storage.example.com, without a path',
-  )
-  .transform((text) => text.replace(/\/+$/, ''));
-
 /** The variables of this part, as variables.ts lists them. */
 export const EXPORT_VARIABLES = {
   EXPORT_CRON: variable(
@@ -93,17 +76,4 @@ export const EXPORT_VARIABLES = {
   ),
   EXPORT_WHOLE: optional('tables and views to export whole each time, with commas between them', names),
   EXPORT_CHANGES: optional('tables to export the changes of since the last time', names),
-  AWS_ACCESS_KEY_ID: optional('access key of the storage that exports go to', z.string()),
-  AWS_SECRET_ACCESS_KEY: optional('its secret part', z.string()),
-  AWS_SESSION_TOKEN: optional('its session token, where the key is a temporary one', z.string()),
-  AWS_REGION: variable(
-    'region of the bucket',
-    z.string().regex(/^[\w-]+$/, 'must be a region, such as eu-central-1'),
-    'us-east-1',
-  ),
-  AWS_ENDPOINT_URL: optional(
-    'address of an S3-compatible service, without the bucket',
-    serviceUrl,
-    "Amazon's",
-  ),
 };

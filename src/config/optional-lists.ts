@@ -1,7 +1,7 @@
 // The lists that a program need not have, since its contract does not show them, and how the variable says which it
 // has.
 
-import { z } from 'zod';
+import { reading } from './reading.ts';
 
 /** Named after what they list. */
 export const OPTIONAL_LISTS = ['campaigns', 'commissions'] as const;
@@ -15,15 +15,13 @@ export type ListSettings = Readonly<Record<OptionalList, 'auto' | 'on' | 'off'>>
 export const AUTO = settingsOf(() => 'auto');
 
 /** Reads `auto`, `none`, or names with commas between them. */
-export const listSettings = z.string().transform((text, context): ListSettings => {
+export const listSettings = reading((text, refuse): ListSettings => {
   if (text === 'auto') return AUTO;
   const named = text === 'none' ? [] : text.split(',').map((name) => name.trim());
-  if (named.every((name) => OPTIONAL_LISTS.some((list) => list === name))) {
-    return settingsOf((list) => (named.includes(list) ? 'on' : 'off'));
+  if (!named.every((name) => OPTIONAL_LISTS.some((list) => list === name))) {
+    return refuse(`must be auto, none, or some of ${OPTIONAL_LISTS.join(', ')}`);
   }
-  const message = `must be auto, none, or some of ${OPTIONAL_LISTS.join(', ')}`;
-  context.addIssue({ code: 'custom', message });
-  return z.NEVER;
+  return settingsOf((list) => (named.includes(list) ? 'on' : 'off'));
 });
 
 function settingsOf(settingOf: (list: OptionalList) => 'auto' | 'on' | 'off'): ListSettings {

@@ -1,28 +1,24 @@
 // What it takes to reach the program: which base addresses are accepted, and the API secret, from a variable or from a
 // file that a variable names.
 
-import { z } from 'zod';
 import { readSecretText } from './read-secret-text.ts';
+import { reading } from './reading.ts';
 
 /** Accepts an `https` address, or one of this machine, without credentials, query and version; strips final slashes. */
-export const apiUrlSchema = z.string().transform((text, context) => {
-  const fail = (message: string) => {
-    context.addIssue({ code: 'custom', message });
-    return z.NEVER;
-  };
-  if (!URL.canParse(text)) return fail('must be an address such as https://api.example.com');
-  const url = new URL(text);
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return fail('must start with https://');
+export const apiUrlSchema = reading((text, refuse) => {
+  const url = URL.parse(text);
+  if (url === null) return refuse('must be an address such as https://api.example.com');
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return refuse('must start with https://');
   if (url.username !== '' || url.password !== '') {
-    return fail('must not hold credentials: put the secret into AFFILIATE_API_SECRET');
+    return refuse('must not hold credentials: put the secret into AFFILIATE_API_SECRET');
   }
   // Also where nothing follows: what is asked for would be a part of it.
-  if (/[?#]/.test(url.href)) return fail('must not hold a query or a fragment');
+  if (/[?#]/.test(url.href)) return refuse('must not hold a query or a fragment');
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    return fail('must start with https://: over http:// the secret would travel in the clear');
+    return refuse('must start with https://: over http:// the secret would travel in the clear');
   }
   const base = url.href.replace(/\/+$/, '');
-  return base.endsWith('/v1') ? fail('must not end in /v1: give the address before it') : base;
+  return base.endsWith('/v1') ? refuse('must not end in /v1: give the address before it') : base;
 });
 
 /** Returns whether the host is this machine itself. */

@@ -21,96 +21,65 @@ export interface RedisAddress {
   readonly name: string;
 }
 
-const FORM = 'must look like redis://:password@host:6379/0';
-const SENTINEL_FORM =
-  'must look like redis+sentinel://:password@host1:26379,host2:26379/name-of-the-primary/0';
+/** What is said of each that cannot be read. It never holds the text: a part of that may be the password. */
+const FORM =
+  'must look like redis://:password@host:6379/0, rediss://… with TLS, or redis+sentinel://…/name-of-the-primary: docs/deployment.md#redis has every form';
+const ADDRESS =
+  /^(?<scheme>rediss?)(?<sentinel>\+sentinel)?:\/\/(?:(?<username>[^/?#\s:]*):(?<password>[^/?#\s]+)@)?(?<hosts>[^/?#@\s]+)(?:\/(?<path>[^?#\s]*?)\/?)?(?:\?(?<query>[^#\s]*))?$/;
+const HOST = /^(?:\[(?<bracketed>[\da-fA-F:.]+)\]|(?<plain>[^:[\]]+))(?::(?<port>\d{1,5}))?$/;
 const PARAMETERS = ['ca', 'cert', 'key', 'sentinel-password'];
-const BAD_ESCAPE = 'holds a % that begins no escape: write it as %25';
 const DEFAULT_PORT = 6379;
 const SENTINEL_PORT = 26_379;
 
 /** Returns the address, or what is wrong with it: without anything that may be part of a password. */
 export function readRedisAddress(text: string): RedisAddress | { readonly problem: string } {
-  const match =
-    /^(?<scheme>rediss?)(?<sentinel>\+sentinel)?:\/\/(?:(?<login>[^/?#\s]*)@)?(?<hosts>[^/?#@\s]+)(?<path>\/[^?#\s]*)?(?:\?(?<query>[^#\s]*))?$/.exec(
-      text,
-    );
-  const { scheme, sentinel, login = '', hosts = '', path = '', query = '' } = match?.groups ?? {};
-  const isSentinel = sentinel !== undefined;
-  const form = isSentinel ? SENTINEL_FORM : FORM;
-  if (match === null) return { problem: form };
-  const places = hosts.split(',').map((host) => readHost(host, isSentinel ? SENTINEL_PORT : DEFAULT_PORT));
-  const steps = path.replace(/^\/|\/$/g, '').split('/');
-  const sentinelName = isSentinel ? (steps.shift() ?? '') : null;
-  const [database = '', ...rest] = steps;
-  if (sentinelName === '' || rest.length > 0 || !/^\d{0,5}$/.test(database)) return { problem: form };
-  if (places.some((place) => place === null)) return { problem: form };
-  const account = readLogin(login);
-  if ('problem' in account) return account;
-  const parameters = readParameters(query);
-  if (parameters === null) return { problem: BAD_ESCAPE };
-  const unknown = [...parameters.keys()].find((name) => !PARAMETERS.includes(name));
-  if (unknown !== undefined) {
-    return { problem: `has a parameter that is not known; there are ${PARAMETERS.join(', ')}` };
+  try {
+    return read(text) ?? { problem: FORM };
+  } catch {
+    // A % that begins no escape.
+    return { problem: FORM };
   }
-  const parameter = (name: string) => parameters.get(name) ?? null;
-  const [ca, cert, key] = [parameter('ca'), parameter('cert'), parameter('key')];
-  if (scheme === 'redis' && (ca ?? cert ?? key) !== null) {
-    return {
-      problem: 'names a certificate, and begins with redis://, which is without TLS: write rediss://',
-    };
-  }
-  if ((cert === null) !== (key === null)) {
-    return { problem: 'needs both cert and key, or neither' };
-  }
-  const sentinelPassword = parameter('sentinel-password');
-  if (sentinelPassword !== null && !isSentinel)
-    return { problem: `has a sentinel-password, so it ${SENTINEL_FORM}` };
+}
+
+/** Returns null where it cannot be read. Throws: URIError where a % begins no escape. */
+function read(text: string): RedisAddress | null {
+  const { scheme, sentinel, username, password, hosts, path, query } = ADDRESS.exec(text)?.groups ?? {};
+  if (hosts === undefined) return null;
+  const places = hosts.split(',').map((host) => readHost(host, sentinel ? SENTINEL_PORT : DEFAULT_PORT));
   const known = places.filter((place) => place !== null);
+  const steps = (path ?? '').split('/');
+  const sentinelName = sentinel ? (steps.shift() ?? '') : null;
+  const [database = '', ...rest] = steps;
+  const parameters = readAddressParameters(query ?? '');
+  const parameter = (name: string) => parameters.get(name) ?? null;
+  const tls = { ca: parameter('ca'), cert: parameter('cert'), key: parameter('key') };
+  const isReadable =
+    known.length === places.length &&
+    sentinelName !== '' &&
+    rest.length === 0 &&
+    /^\d{0,5}$/.test(database) &&
+    [...parameters.keys()].every((name) => PARAMETERS.includes(name)) &&
+    (scheme === 'rediss' || (tls.ca ?? tls.cert ?? tls.key) === null) &&
+    (tls.cert === null) === (tls.key === null) &&
+    (sentinel !== undefined || !parameters.has('sentinel-password'));
+  if (!isReadable) return null;
   const at = known.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`).join(', ');
   return {
     hosts: known,
     sentinelName,
-    ...account,
-    sentinelPassword,
+    username: username ? decodeURIComponent(username) : null,
+    password: password === undefined ? null : decodeURIComponent(password),
+    sentinelPassword: parameter('sentinel-password'),
     database: Number(database),
-    tls: scheme === 'redis' ? null : { ca, cert, key },
+    tls: scheme === 'redis' ? null : tls,
     name: sentinelName === null ? at : `${sentinelName}, asked for at the Sentinels ${at}`,
   };
 }
 
-function readParameters(query: string): ReadonlyMap<string, string> | null {
-  try {
-    return readAddressParameters(query);
-  } catch {
-    return null;
-  }
-}
-
 function readHost(text: string, defaultPort: number): { host: string; port: number } | null {
-  const { bracketed, plain, port } =
-    /^(?:\[(?<bracketed>[\da-fA-F:.]+)\]|(?<plain>[^:[\]]+))(?::(?<port>\d{1,5}))?$/.exec(text)?.groups ?? {};
+  const { bracketed, plain, port } = HOST.exec(text)?.groups ?? {};
   const host = bracketed ?? plain;
   return host === undefined || Number(port ?? 0) > 65_535
     ? null
     : { host, port: Number(port ?? defaultPort) };
-}
-
-function readLogin(
-  login: string,
-): { username: string | null; password: string | null } | { problem: string } {
-  if (login === '') return { username: null, password: null };
-  const colon = login.indexOf(':');
-  if (colon === -1 || colon === login.length - 1) {
-    return { problem: 'names a user without a password; a password alone is redis://:password@host' };
-  }
-  try {
-    const username = decodeURIComponent(login.slice(0, colon));
-    return {
-      username: username === '' ? null : username,
-      password: decodeURIComponent(login.slice(colon + 1)),
-    };
-  } catch {
-    return { problem: BAD_ESCAPE };
-  }
 }

@@ -1,27 +1,14 @@
 // For how many days what grows with time alone is kept, and how large the database may become.
 
 import { z } from 'zod';
-import { optional, variable } from './variable.ts';
+import { reading } from './reading.ts';
+import { optional, type Values, variable } from './variable.ts';
 
 /** Days; null keeps for ever. */
-export interface Retention {
-  readonly history: number | null;
-  readonly runs: number | null;
-  readonly rejected: number | null;
-  readonly attempts: number | null;
-  readonly drift: number | null;
-}
-
-export interface RetentionVariables {
-  readonly RETENTION_HISTORY_DAYS: number | null;
-  readonly RETENTION_RUNS_DAYS: number | null;
-  readonly RETENTION_REJECTED_DAYS: number | null;
-  readonly RETENTION_ATTEMPTS_DAYS: number | null;
-  readonly RETENTION_DRIFT_DAYS: number | null;
-}
+export type Retention = Readonly<ReturnType<typeof readRetention>>;
 
 /** Returns the days by what they are about. */
-export function readRetention(variables: RetentionVariables): Retention {
+export function readRetention(variables: Values<typeof RETENTION_VARIABLES>) {
   return {
     history: variables.RETENTION_HISTORY_DAYS,
     runs: variables.RETENTION_RUNS_DAYS,
@@ -46,12 +33,10 @@ const keptDaysSchema = z
   .transform((text): number | null => (text === '' ? null : Number(text)));
 
 /** In bytes: `50 GB`. */
-const sizeSchema = z.string().transform((text, context) => {
+const sizeSchema = reading((text, refuse) => {
   const [, number = '', unit = ''] = /^(\d{1,9}(?:\.\d{1,3})?) ?(MB|GB|TB)$/i.exec(text.trim()) ?? [];
   const bytes = Math.round(Number(number) * (UNITS[unit.toUpperCase()] ?? 0));
-  if (bytes > 0) return bytes;
-  context.addIssue({ code: 'custom', message: 'must be a size such as 500 MB, 50 GB or 2 TB' });
-  return z.NEVER;
+  return bytes > 0 ? bytes : refuse('must be a size such as 500 MB, 50 GB or 2 TB');
 });
 
 /** The variables of this part, as variables.ts lists them. */

@@ -1,5 +1,8 @@
 // How S3-compatible storage is reached: the usual variables of Amazon's own tools.
 
+import { z } from 'zod';
+import { optional, type Values, variable } from './variable.ts';
+
 export interface S3Access {
   /** Of the service, without the bucket and a final slash. */
   readonly endpoint: string;
@@ -10,16 +13,8 @@ export interface S3Access {
   readonly sessionToken: string | null;
 }
 
-export interface S3Variables {
-  readonly AWS_ACCESS_KEY_ID?: string | undefined;
-  readonly AWS_SECRET_ACCESS_KEY?: string | undefined;
-  readonly AWS_SESSION_TOKEN?: string | undefined;
-  readonly AWS_REGION: string;
-  readonly AWS_ENDPOINT_URL?: string | undefined;
-}
-
 /** Returns how the storage is reached; null where there is no access key. What is wrong is added to `problems`. */
-export function readS3Access(variables: S3Variables, problems: string[]): S3Access | null {
+export function readS3Access(variables: Values<typeof S3_VARIABLES>, problems: string[]): S3Access | null {
   const {
     AWS_ACCESS_KEY_ID: accessKeyId,
     AWS_SECRET_ACCESS_KEY: secretAccessKey,
@@ -40,3 +35,28 @@ export function readS3Access(variables: S3Variables, problems: string[]): S3Acce
     sessionToken: variables.AWS_SESSION_TOKEN?.trim() ?? null,
   };
 }
+
+const serviceUrl = z
+  .string()
+  .regex(
+    /^https?:\/\/[^/?#@\s]+\/*$/,
+    'must be an address such as https://storage.example.com, without a path',
+  )
+  .transform((text) => text.replace(/\/+$/, ''));
+
+/** The variables of this part, as variables.ts lists them. */
+export const S3_VARIABLES = {
+  AWS_ACCESS_KEY_ID: optional('access key of the storage that exports go to', z.string()),
+  AWS_SECRET_ACCESS_KEY: optional('its secret part', z.string()),
+  AWS_SESSION_TOKEN: optional('its session token, where the key is a temporary one', z.string()),
+  AWS_REGION: variable(
+    'region of the bucket',
+    z.string().regex(/^[\w-]+$/, 'must be a region, such as eu-central-1'),
+    'us-east-1',
+  ),
+  AWS_ENDPOINT_URL: optional(
+    'address of an S3-compatible service, without the bucket',
+    serviceUrl,
+    "Amazon's",
+  ),
+};

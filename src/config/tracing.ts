@@ -3,7 +3,8 @@
 
 import { z } from 'zod';
 import { readSecretText } from './read-secret-text.ts';
-import { optional } from './variable.ts';
+import { reading, readUrl } from './reading.ts';
+import { optional, type Values } from './variable.ts';
 
 /** Where traces go, and what they say of this process. */
 export interface TracingSettings {
@@ -14,47 +15,26 @@ export interface TracingSettings {
   readonly resource: Readonly<Record<string, string>>;
 }
 
-export interface TracingVariables {
-  readonly OTEL_TRACES_EXPORTER?: 'otlp' | 'none' | undefined;
-  readonly OTEL_EXPORTER_OTLP_ENDPOINT?: string | undefined;
-  readonly OTEL_EXPORTER_OTLP_TRACES_ENDPOINT?: string | undefined;
-  readonly OTEL_EXPORTER_OTLP_HEADERS?: string | undefined;
-  readonly OTEL_EXPORTER_OTLP_HEADERS_FILE?: string | undefined;
-  readonly OTEL_SERVICE_NAME?: string | undefined;
-  readonly OTEL_RESOURCE_ATTRIBUTES?: Readonly<Record<string, string>> | undefined;
-}
+type TracingVariables = Values<typeof TRACING_VARIABLES>;
 
 /** Source: the OTLP exporter's specification, Configuration Options. */
 const DEFAULT_ENDPOINT = 'http://localhost:4318';
 const DEFAULT_NAME = 'affiliate-mirror';
 
 /** Accepts the address of a collector. Credentials in it would be printed with it. */
-const endpointSchema = z.string().transform((text, context) => {
-  const fail = (message: string) => {
-    context.addIssue({ code: 'custom', message });
-    return z.NEVER;
-  };
-  const url = URL.canParse(text) ? new URL(text) : null;
+const endpointSchema = reading((text, refuse) => {
+  const url = readUrl(text);
   if (url === null || !['http:', 'https:'].includes(url.protocol))
-    return fail('must be an address such as http://localhost:4318');
+    return refuse('must be an address such as http://localhost:4318');
   if (url.username !== '' || url.password !== '')
-    return fail('must not hold credentials: put them into OTEL_EXPORTER_OTLP_HEADERS');
+    return refuse('must not hold credentials: put them into OTEL_EXPORTER_OTLP_HEADERS');
   return url.href;
 });
 
 const PAIRS_WANTED = 'must be name=value, with commas between several and values percent-encoded';
 
 /** Accepts `name=value,name=value`, the values percent-encoded. */
-const pairsSchema = z.string().transform((text, context) => {
-  const pairs = readPairs(text);
-  if (pairs !== null) return pairs;
-  context.addIssue({ code: 'custom', message: PAIRS_WANTED });
-  return z.NEVER;
-});
-
-/** Source: RFC 9110, 5.1 and 5.5. */
-const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
+const pairsSchema = reading((text, refuse) => readPairs(text) ?? refuse(PAIRS_WANTED));
 
 /**
  * Returns the variables without those of OpenTelemetry where one of them turns it off: what the others say, such as a
@@ -98,12 +78,18 @@ function readHeaders(variables: TracingVariables, problems: string[]): Readonly<
 // The message does not quote them: they are secrets.
 function checkHeaders(text: string, name: string, problems: string[]): Readonly<Record<string, string>> {
   const headers = readPairs(text);
-  const isUsable = Object.entries(headers ?? { '': '' }).every(
-    ([header, value]) => HEADER_NAME.test(header) && HEADER_VALUE.test(value),
-  );
-  if (headers !== null && isUsable) return headers;
+  if (headers !== null && isSendable(headers)) return headers;
   problems.push(`${name} ${PAIRS_WANTED}`);
   return {};
+}
+
+function isSendable(headers: Readonly<Record<string, string>>): boolean {
+  try {
+    new Headers(headers);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function readPairs(text: string): Record<string, string> | null {

@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import { findCronProblem } from './cron-syntax.ts';
+import { reading } from './reading.ts';
 
 /** Returns the schema of a variable with a default, written as a user would write it and read by the same schema. */
 export function variable<S extends z.ZodType<unknown, string>>(
@@ -19,6 +20,9 @@ export function optional<S extends z.ZodType<unknown, string>>(meaning: string, 
   return read.optional().meta({ description: meaning, shownDefault: without });
 }
 
+/** What some variables hold, as their schemas read them. */
+export type Values<V extends z.ZodRawShape> = z.output<z.ZodObject<V>>;
+
 /** Accepts a whole number. */
 export const integer = (from: number, to: number) =>
   z
@@ -28,12 +32,10 @@ export const integer = (from: number, to: number) =>
     .refine((value) => value >= from && value <= to, `must be a whole number from ${from} to ${to}`);
 
 /** Accepts cron syntax; empty means no such schedule. */
-export const cron = z.string().transform((text, context): string | null => {
+export const cron = reading((text, refuse): string | null => {
   if (text.trim() === '') return null;
   const problem = findCronProblem(text);
-  if (problem === null) return text.trim().split(/\s+/).join(' ');
-  context.addIssue({ code: 'custom', message: problem });
-  return z.NEVER;
+  return problem === null ? text.trim().split(/\s+/).join(' ') : refuse(problem);
 });
 
 /** Accepts names with commas between them. */

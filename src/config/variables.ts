@@ -11,8 +11,10 @@ import { listSettings, OPTIONAL_LISTS } from './optional-lists.ts';
 import { PERSONAL_DATA_MODES } from './personal-data.ts';
 import { apiUrlSchema } from './program-access.ts';
 import { RATE_LIMIT_FORM, readRateLimit } from './rate-limit.ts';
+import { reading } from './reading.ts';
 import { readRedisAddress } from './redis-address.ts';
 import { RETENTION_VARIABLES } from './retention.ts';
+import { S3_VARIABLES } from './s3-access.ts';
 import { STATUS_VARIABLES } from './status-page.ts';
 import { isTimeZone } from './time-zone.ts';
 import { TRACING_VARIABLES } from './tracing.ts';
@@ -22,16 +24,14 @@ const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'
 
 const timezone = z.string().refine(isTimeZone, 'must be the name of a time zone, such as Europe/Berlin');
 
-const rateLimit = z.string().transform((text, context) => {
+const rateLimit = reading((text, refuse) => {
   const limit = readRateLimit(text);
-  if (limit !== undefined) return limit;
-  context.addIssue({ code: 'custom', message: `must be ${RATE_LIMIT_FORM}` });
-  return z.NEVER;
+  return limit === undefined ? refuse(`must be ${RATE_LIMIT_FORM}`) : limit;
 });
 
-const redisUrl = z.string().superRefine((text, context) => {
+const redisUrl = reading((text, refuse) => {
   const address = readRedisAddress(text);
-  if ('problem' in address) context.addIssue({ code: 'custom', message: address.problem });
+  return 'problem' in address ? refuse(address.problem) : text;
 });
 
 /** In the order of the documentation. */
@@ -93,6 +93,7 @@ const schema = {
     'auto',
   ),
   ...EXPORT_VARIABLES,
+  ...S3_VARIABLES,
   ...ALERT_VARIABLES,
   ...RETENTION_VARIABLES,
   STALE_AFTER_HOURS: variable(

@@ -1,6 +1,6 @@
-// Applies files of the migrations, and says where one fails.
+// Applies files of the migrations, and says which one fails.
 
-import { DatabaseError, escapeIdentifier, type PoolClient } from 'pg';
+import { escapeIdentifier, type PoolClient } from 'pg';
 import { MigrationFailed } from '../errors.ts';
 import { type MigrationFile, REPORTS } from './migration-files.ts';
 import { reportsSchema } from './sibling-schema.ts';
@@ -22,13 +22,11 @@ export async function applyFiles(
   { isNew }: { isNew: boolean },
 ): Promise<void> {
   let name = '';
-  let text = '';
   try {
     await client.query(`begin; set local search_path to ${escapeIdentifier(schema)}`);
     for (const file of files) {
       name = file.name;
-      text = file.sql.replaceAll(REPORTS, escapeIdentifier(reportsSchema(schema)));
-      await client.query(text);
+      await client.query(file.sql.replaceAll(REPORTS, escapeIdentifier(reportsSchema(schema))));
       if (!isNew) continue;
       await client.query(`insert into ${migrationsTable(schema)} (name, sha256) values ($1, $2)`, [
         name,
@@ -37,21 +35,8 @@ export async function applyFiles(
     }
     await client.query('commit');
   } catch (error) {
-    throw new MigrationFailed(`${name}${place(text, error)} failed; nothing of it remains`, {
+    throw new MigrationFailed(`${name} failed; nothing of it remains`, {
       cause: error,
     });
   }
-}
-
-// Postgres counts characters in the whole file, from 1; it gives no position for an error at run time, but often
-// names the statement or the function.
-function place(text: string, error: unknown): string {
-  if (!(error instanceof DatabaseError)) return '';
-  if (error.position !== undefined) {
-    const before = [...text].slice(0, Number(error.position) - 1);
-    const line = before.filter((character) => character === '\n').length + 1;
-    return ` line ${line} (${text.split('\n')[line - 1]?.trim()})`;
-  }
-  const details = [error.where, error.detail].filter((detail) => detail !== undefined);
-  return details.length === 0 ? '' : ` (${details.join('; ').replaceAll('\n', ' ')})`;
 }

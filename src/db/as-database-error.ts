@@ -56,7 +56,7 @@ export function asDatabaseError(error: unknown): unknown {
   if (isRowSecurity(error)) return asRowSecurity(error);
   if (isLackOfRights(error)) return new AccessRefused(LACKS_RIGHTS, { cause: error });
   if (error instanceof DatabaseError && error.code === READ_ONLY) {
-    return new AccessRefused(readOnlyDatabase(), { cause: error });
+    return new AccessRefused(READ_ONLY_DATABASE, { cause: error });
   }
   if (error instanceof DatabaseError && error.code === DISK_FULL) {
     return new DatabaseFull('the disk of Postgres is full: make room there, or give it a larger one', {
@@ -89,17 +89,9 @@ export const UNANSWERED =
 export const NO_CONNECTION_LEFT =
   'no connection is left for this role: raise max_connections, or the connection limit of the role or the database, or stop other clients';
 
-/** Returns what is wrong with a database that takes no writes. */
-export function readOnlyDatabase(why: 'standby' | 'default' | null = null): string {
-  const found = {
-    standby: 'the database is a standby, which takes no writes: name the primary server in DATABASE_URL',
-    default:
-      'the database is read-only (default_transaction_read_only is set for it or its server): find out why, often a full disk, and reset it',
-  };
-  return why === null
-    ? 'the database is read-only: name the primary server in DATABASE_URL, or reset default_transaction_read_only'
-    : found[why];
-}
+/** What is wrong with a database that takes no writes. */
+export const READ_ONLY_DATABASE =
+  'the database takes no writes: where it is a standby, name the primary server in DATABASE_URL; else find out why default_transaction_read_only is set for it or its server, often a full disk, and reset it';
 
 const LACKS_RIGHTS = `this role of the database lacks a right: "affiliate-mirror grants ${GRANTEES.join('|')}" prints what its owner has to grant for each kind of role, and migrate is for the owner of the schema`;
 

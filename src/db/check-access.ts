@@ -3,7 +3,7 @@
 import type { ClientBase, Pool } from 'pg';
 import { quoteForShell } from '../contract/quote-for-shell.ts';
 import { AccessRefused } from '../errors.ts';
-import { readOnlyDatabase } from './as-database-error.ts';
+import { READ_ONLY_DATABASE } from './as-database-error.ts';
 import { type GrantsInput, NOTED_IN } from './grants.ts';
 import { onlyRow } from './only-row.ts';
 import { refuseRowSecurity } from './row-security.ts';
@@ -53,12 +53,10 @@ export async function checkWorkerAccess(
 
 /** Throws: AccessRefused where the database takes no writes now, whatever it took before; the database's errors. */
 export async function refuseReadOnly(connection: Pool | ClientBase): Promise<void> {
-  const { rows } = await connection.query<{ is_standby: boolean; is_read_only: boolean }>(
-    `select pg_is_in_recovery() as is_standby, current_setting('transaction_read_only') = 'on' as is_read_only`,
+  const answer = await connection.query<{ is_read_only: boolean }>(
+    `select current_setting('transaction_read_only') = 'on' as is_read_only`,
   );
-  const [found] = rows;
-  if (found?.is_standby) throw new AccessRefused(readOnlyDatabase('standby'));
-  if (found?.is_read_only) throw new AccessRefused(readOnlyDatabase('default'));
+  if (onlyRow(answer, 'the state of the database').is_read_only) throw new AccessRefused(READ_ONLY_DATABASE);
 }
 
 /**

@@ -2,47 +2,13 @@
 
 import { DatabaseError, type Pool } from 'pg';
 import { readDatabaseUrl } from '../config/database-url.ts';
-import { errorCode } from '../describe-error.ts';
+import { describeUntrusted } from '../describe-error.ts';
 import { AppError, ConfigError, DatabaseUnreachable } from '../errors.ts';
 import { isShortOfConnections, isUnanswered, NO_CONNECTION_LEFT, UNANSWERED } from './as-database-error.ts';
 import { readSession, type Session } from './session.ts';
 
 /** The oldest that is tested: what Debian 12 has. */
 const OLDEST_SERVER = 15;
-
-// SQLSTATE of a refused connection → what is wrong, or what to do about it.
-const HINTS: ReadonlyMap<string, string> = new Map([
-  ['28P01', 'the password or the user name in DATABASE_URL is wrong'],
-  ['28000', 'the server does not let this user in: check the user name in DATABASE_URL and pg_hba.conf'],
-  ['3D000', 'this database does not exist: create it, or correct DATABASE_URL'],
-  ['42501', 'this role may not connect: "grant connect on database" it, or correct DATABASE_URL'],
-  ['57P03', 'the server is starting or shutting down: try again in a moment'],
-  ['08P01', 'the server or a pooler refuses it: leave options out of DATABASE_URL, and PGOPTIONS unset'],
-]);
-
-const WRONG_CA = 'the certificate of the server comes from a CA that is not trusted';
-const UNKNOWN_CA = `${WRONG_CA}: add sslrootcert=/path/of/its/ca.pem to DATABASE_URL, or name the right file there`;
-
-// Node's code of a refused certificate → the same. Source: Node's documentation of tls, X509 certificate error codes.
-const TLS_HINTS: ReadonlyMap<string, string> = new Map([
-  ...[
-    'SELF_SIGNED_CERT_IN_CHAIN',
-    'DEPTH_ZERO_SELF_SIGNED_CERT',
-    'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-    'UNABLE_TO_GET_ISSUER_CERT',
-    'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-    'CERT_SIGNATURE_FAILURE',
-  ].map((code) => [code, UNKNOWN_CA] as const),
-  [
-    'ERR_TLS_CERT_ALTNAME_INVALID',
-    'the certificate of the server is for another host: name that host in DATABASE_URL, or say sslmode=verify-ca, which does not compare it',
-  ],
-  ['CERT_HAS_EXPIRED', 'the certificate of the server has expired: have it renewed'],
-]);
-
-/** pg's own errors have no code: only their texts identify them. */
-const NO_TLS = 'The server does not support SSL connections';
-const NO_PASSWORD = 'SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a ';
 
 /**
  * Returns what the first connection is, once it was set up.
@@ -58,7 +24,7 @@ export async function checkConnection(pool: Pool, url: string): Promise<Session>
     client.release();
   } catch (error) {
     if (error instanceof AppError) throw error;
-    throw new DatabaseUnreachable(`cannot connect to ${nameDatabase(url)}: ${hintFor(error, url)}`, {
+    throw new DatabaseUnreachable(`cannot connect to ${nameDatabase(url)}: ${hintFor(error)}`, {
       cause: error,
     });
   }
@@ -75,30 +41,15 @@ export async function checkConnection(pool: Pool, url: string): Promise<Session>
   return session;
 }
 
-function hintFor(error: unknown, url: string): string {
+/** Returns what to do. What is wrong, Postgres, pg and Node say themselves: it is the error's cause. */
+function hintFor(error: unknown): string {
   if (isShortOfConnections(error)) return NO_CONNECTION_LEFT;
   if (isUnanswered(error)) return `it ${UNANSWERED}`;
-  const code = errorCode(error);
-  if (error instanceof DatabaseError)
-    return `${HINTS.get(code) ?? 'check DATABASE_URL'}${tlsHint(code, url)}`;
-  const message = error instanceof Error ? error.message : '';
-  if (message === NO_TLS) {
-    return 'the server does not encrypt: turn its TLS on, or say sslmode=disable in DATABASE_URL';
-  }
-  if (message.startsWith(NO_PASSWORD)) return 'the server asks for a password, and DATABASE_URL has none';
-  return TLS_HINTS.get(code) ?? 'check that Postgres runs there and that DATABASE_URL names it';
-}
-
-/**
- * A server that demands encryption, or a certificate of the client, refuses with a code that says only that it refuses.
- */
-function tlsHint(code: string, url: string): string {
-  if (code !== '28000' && code !== '08P01') return '';
-  const { sslmode, sslcert } = readDatabaseUrl(url).tls;
-  if (sslmode === null || sslmode === 'disable') {
-    return '; where it takes only encrypted connections, add sslmode=require (or verify-full) to DATABASE_URL';
-  }
-  return sslcert === null ? '; where it asks for a certificate of yours, add sslcert and sslkey' : '';
+  if (error instanceof DatabaseError) return 'check DATABASE_URL';
+  return (
+    describeUntrusted(error, 'sslrootcert of DATABASE_URL') ??
+    'check that Postgres runs there and that DATABASE_URL names it'
+  );
 }
 
 /** Returns host, port and database of a connection address: the parts of it that may be printed. */

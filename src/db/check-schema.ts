@@ -4,7 +4,7 @@
 import type { Pool } from 'pg';
 import { SchemaMismatch } from '../errors.ts';
 import { type MigrationTarget, readApplied } from './migrate.ts';
-import { MIGRATIONS_DIRECTORY, readMigrationFiles, sayEdited } from './migration-files.ts';
+import { findDisagreement, lacking, MIGRATIONS_DIRECTORY, readMigrationFiles } from './migration-files.ts';
 
 /**
  * Resolves where every migration of this version is applied and no other.
@@ -19,22 +19,12 @@ export async function checkSchema(
   if (done.length === 0) {
     throw new SchemaMismatch(`the schema ${schema} has no tables yet: run affiliate-mirror migrate`);
   }
-  const here = new Map(files.map(({ name, sha256 }) => [name, sha256]));
-  const newer = done.find(({ name }) => !here.has(name));
-  if (newer !== undefined) {
+  const disagreement = findDisagreement(files, done);
+  if (disagreement !== null) throw new SchemaMismatch(`the schema ${schema}: ${disagreement}`);
+  const [first] = lacking(files, done);
+  if (first !== undefined) {
     throw new SchemaMismatch(
-      `the schema ${schema} is newer than this version (it has ${newer.name}): update affiliate-mirror`,
+      `the schema ${schema} is older than this version (it lacks ${first.name}): run affiliate-mirror migrate`,
     );
-  }
-  const applied = new Set(done.map(({ name }) => name));
-  const lacking = files.find(({ name }) => !applied.has(name));
-  if (lacking !== undefined) {
-    throw new SchemaMismatch(
-      `the schema ${schema} is older than this version (it lacks ${lacking.name}): run affiliate-mirror migrate`,
-    );
-  }
-  const edited = done.find(({ name, sha256 }) => here.get(name) !== sha256);
-  if (edited !== undefined) {
-    throw new SchemaMismatch(`the schema ${schema} does not fit this version: ${sayEdited(edited.name)}`);
   }
 }

@@ -5,7 +5,6 @@
 // Without `sslmode`, a certificate file alone asks for verify-full, and else nothing is encrypted. Nothing but
 // `options` of the address itself is sent as a startup option: poolers refuse those.
 
-import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { type ConnectionOptions, getCACertificates } from 'node:tls';
@@ -50,12 +49,10 @@ export function connectionConfig(url: string): ClientConfig & { readonly connect
 function nameSystemUser(): string {
   try {
     return userInfo().username;
-  } catch (cause) {
-    const error = new ConfigError([
+  } catch {
+    throw new ConfigError([
       'DATABASE_URL names no user, and the user of this process has no name: write postgres://user:password@host:5432/database',
     ]);
-    error.cause = cause;
-    throw error;
   }
 }
 
@@ -69,35 +66,20 @@ function tlsOptions(tls: TlsParameters): boolean | ConnectionOptions | undefined
   const isChecked = mode === 'verify-full' || (mode !== 'no-verify' && sslrootcert !== null);
   return {
     rejectUnauthorized: isChecked,
-    ...(isChecked && sslrootcert !== null && { ca: readAuthorities(sslrootcert) }),
+    ...(isChecked &&
+      sslrootcert !== null && {
+        ca: sslrootcert === 'system' ? getCACertificates('system') : readNamed('sslrootcert', sslrootcert),
+      }),
     ...(isChecked && mode !== 'verify-full' && { checkServerIdentity: () => undefined }),
     ...(sslcert !== null && { cert: readNamed('sslcert', sslcert) }),
     ...(sslkey !== null && { key: readNamed('sslkey', sslkey) }),
   };
 }
 
-function readAuthorities(path: string): string | string[] {
-  if (path === 'system') return getCACertificates('system');
-  const pem = readNamed('sslrootcert', path);
-  try {
-    new X509Certificate(pem);
-    return pem;
-  } catch (error) {
-    // Node would take it without a word, and then trust nobody.
-    throw unusable('sslrootcert', path, 'holds no certificate in PEM form', error);
-  }
-}
-
 function readNamed(parameter: string, path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw unusable(parameter, path, `cannot be read (${describeError(error)})`, error);
+    throw new ConfigError([`DATABASE_URL names ${parameter}: ${describeError(error)}`]);
   }
-}
-
-function unusable(parameter: string, path: string, why: string, cause: unknown): ConfigError {
-  const error = new ConfigError([`DATABASE_URL names ${parameter}=${path}, which ${why}: correct the path`]);
-  error.cause = cause;
-  return error;
 }

@@ -8,11 +8,13 @@ import { hasReports } from './check-parts.ts';
 import { withClientUntil } from './client-until.ts';
 import { advanceIdentities, findIdentitiesBehind } from './identities.ts';
 import {
+  type AppliedMigration,
+  findDisagreement,
+  lacking,
   MIGRATIONS_DIRECTORY,
   type MigrationFile,
   REPORTS,
   readMigrationFiles,
-  sayEdited,
 } from './migration-files.ts';
 import { refuseForeignTables } from './refuse-foreign-tables.ts';
 import { reportsSchema } from './sibling-schema.ts';
@@ -25,11 +27,6 @@ export interface MigrationTarget {
 }
 
 const NEVER = new AbortController().signal;
-
-export interface AppliedMigration {
-  readonly name: string;
-  readonly sha256: string;
-}
 
 /** What was done, or would be; each is in the order of its names. */
 export interface Migrated {
@@ -104,14 +101,6 @@ export async function listPending(
 
 function namesOf(items: readonly { readonly name: string }[]): readonly string[] {
   return items.map(({ name }) => name);
-}
-
-function lacking(
-  files: readonly MigrationFile[],
-  done: readonly AppliedMigration[],
-): readonly MigrationFile[] {
-  const names = new Set(done.map(({ name }) => name));
-  return files.filter(({ name }) => !names.has(name));
 }
 
 /**
@@ -202,16 +191,6 @@ export function mayNotCreateSchema(schema: string, cause: unknown): AccessRefuse
 }
 
 function refuseDisagreement(files: readonly MigrationFile[], done: readonly AppliedMigration[]): void {
-  const here = new Map(files.map((file) => [file.name, file]));
-  for (const { name, sha256 } of done) {
-    const file = here.get(name);
-    if (file === undefined) {
-      throw new MigrationFailed(
-        `the database has the migration ${name}, which this version lacks: the schema is newer. Update affiliate-mirror.`,
-      );
-    }
-    if (file.sha256 !== sha256) {
-      throw new MigrationFailed(sayEdited(name));
-    }
-  }
+  const disagreement = findDisagreement(files, done);
+  if (disagreement !== null) throw new MigrationFailed(disagreement);
 }

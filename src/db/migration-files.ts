@@ -3,7 +3,6 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { MigrationFailed } from '../errors.ts';
 import { PACKAGE_DIRECTORY } from '../package.ts';
 
 export const MIGRATIONS_DIRECTORY = join(PACKAGE_DIRECTORY, 'migrations');
@@ -22,8 +21,6 @@ let own: Promise<readonly MigrationFile[]> | null = null;
 /**
  * Returns every migration of the directory, in the order in which they apply. Those of this version are read once: a
  * worker whose package is replaced while it runs must not take the new files for its own.
- *
- * Throws: MigrationFailed where a file is not named NNNN_what_it_does.sql, or two share a number.
  */
 export function readMigrationFiles(directory: string): Promise<readonly MigrationFile[]> {
   if (directory !== MIGRATIONS_DIRECTORY) return readDirectory(directory);
@@ -36,25 +33,37 @@ export function readMigrationFiles(directory: string): Promise<readonly Migratio
 
 async function readDirectory(directory: string): Promise<readonly MigrationFile[]> {
   const names = (await readdir(directory)).toSorted();
-  let previous = '';
-  for (const name of names) {
-    if (!/^\d{4}_[a-z0-9_]+\.sql$/.test(name)) {
-      throw new MigrationFailed(`${join(directory, name)}: a migration is named NNNN_what_it_does.sql`);
-    }
-    const number = name.slice(0, 4);
-    if (number === previous) {
-      throw new MigrationFailed(`${join(directory, name)}: another migration has the number ${number}`);
-    }
-    previous = number;
-  }
   return Promise.all(names.map((name) => readMigrationFile(directory, name)));
 }
 
+export interface AppliedMigration {
+  readonly name: string;
+  readonly sha256: string;
+}
+
 /**
- * Returns what to do about a file that is not what was applied. No command repairs that: nobody knows what it changed.
+ * Returns what is wrong and what to do where a migration was applied that is not here, or was edited since; null where
+ * none was. No command repairs the latter: nobody knows what the edit changed.
  */
-export function sayEdited(name: string): string {
-  return `${name} was edited after it had been applied: run the version of affiliate-mirror that made the schema, or restore the file`;
+export function findDisagreement(
+  files: readonly MigrationFile[],
+  done: readonly AppliedMigration[],
+): string | null {
+  const here = new Map(files.map(({ name, sha256 }) => [name, sha256]));
+  const other = done.find(({ name, sha256 }) => here.get(name) !== sha256);
+  if (other === undefined) return null;
+  return here.has(other.name)
+    ? `${other.name} was edited after it had been applied: run the version of affiliate-mirror that made the schema, or restore the file`
+    : `the schema is newer than this version (it has ${other.name}): update affiliate-mirror`;
+}
+
+/** Returns the files that were not applied yet. */
+export function lacking(
+  files: readonly MigrationFile[],
+  done: readonly AppliedMigration[],
+): readonly MigrationFile[] {
+  const names = new Set(done.map(({ name }) => name));
+  return files.filter(({ name }) => !names.has(name));
 }
 
 async function readMigrationFile(directory: string, name: string): Promise<MigrationFile> {

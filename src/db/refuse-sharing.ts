@@ -3,8 +3,8 @@
 // Locks of a session, LISTEN and settings need a connection of their own. In transaction mode, a client that is not in
 // a transaction has none: another one that begins gets the same, or the first one is moved to another meanwhile.
 
-import { Client, type ClientBase, type ClientConfig, DatabaseError, type QueryConfig } from 'pg';
-import { ConfigError, DatabaseUnreachable } from '../errors.ts';
+import { Client, type ClientBase, type ClientConfig, type QueryConfig } from 'pg';
+import { ConfigError } from '../errors.ts';
 
 /** With much else going on in the pool, one look may miss it. */
 const LOOKS = 3;
@@ -15,7 +15,7 @@ const PID = 'select pg_backend_pid() as pid';
  * Resolves where the pooler that the client is connected through is in session mode. Needs a second connection for a
  * moment.
  *
- * Throws: ConfigError where it is not, which says what to connect to; DatabaseUnreachable where there is no second
+ * Throws: ConfigError where it is not, which says what to connect to; pg's time-out where there is no second
  * connection; the database's errors.
  */
 export async function refuseSharing(client: ClientBase, config: ClientConfig): Promise<void> {
@@ -26,13 +26,13 @@ export async function refuseSharing(client: ClientBase, config: ClientConfig): P
   try {
     const own = await ask(client, PID);
     const look = async () => {
-      if ((await askOther(other, PID)) === own || (await ask(client, PID)) !== own) throw shared();
+      if ((await ask(other, PID)) === own || (await ask(client, PID)) !== own) throw shared();
     };
     for (let times = 1; times <= LOOKS; times += 1) {
       await look();
-      await askOther(other, 'begin');
+      await ask(other, 'begin');
       await look();
-      await askOther(other, 'commit');
+      await ask(other, 'commit');
     }
   } finally {
     await other.end();
@@ -43,18 +43,6 @@ function shared(): ConfigError {
   return new ConfigError([
     'DATABASE_URL leads to a pooler in transaction or statement mode, where locks, LISTEN and settings of a connection do not last: name the server itself, or a pool in session mode',
   ]);
-}
-
-async function askOther(other: ClientBase, text: string): Promise<number> {
-  try {
-    return await ask(other, text);
-  } catch (error) {
-    if (error instanceof DatabaseError) throw error;
-    throw new DatabaseUnreachable(
-      'the pooler that DATABASE_URL leads to has no second connection for this role and database: raise its pool size (default_pool_size of PgBouncer)',
-      { cause: error },
-    );
-  }
 }
 
 async function ask(client: ClientBase, text: string): Promise<number> {

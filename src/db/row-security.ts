@@ -17,11 +17,12 @@ export function isRowSecurity(error: unknown): error is DatabaseError {
 
 /** Returns that refusal with what to do. Postgres' own message, which is its cause, names the table. */
 export function asRowSecurity(cause: DatabaseError): AccessRefused {
-  // Postgres has a hint for the owner of the table alone.
-  const remedy = cause.hint === undefined ? disable('…', '…') : noForce('…');
-  return new AccessRefused(`row level security would leave out rows, so Postgres refuses: ${remedy}`, {
-    cause,
-  });
+  return new AccessRefused(
+    `row level security would leave out rows, so Postgres refuses: ${sayRemedy('…', '…')}`,
+    {
+      cause,
+    },
+  );
 }
 
 /**
@@ -30,9 +31,8 @@ export function asRowSecurity(cause: DatabaseError): AccessRefused {
  * Throws: AccessRefused naming the first table and what to do; the database's errors.
  */
 export async function refuseRowSecurity(client: Pick<Pool, 'query'>, schema: string): Promise<void> {
-  const { rows } = await client.query<{ name: string; is_owned: boolean; role: string }>(
-    `select format('%I.%I', nspname, relname) as name, pg_has_role(relowner, 'usage') as is_owned,
-       quote_ident(current_user) as role
+  const { rows } = await client.query<{ name: string; role: string }>(
+    `select format('%I.%I', nspname, relname) as name, quote_ident(current_user) as role
      from pg_class join pg_namespace on pg_namespace.oid = relnamespace
      where nspname = $1 and relname = any ($2) and row_security_active(pg_class.oid)
      order by 1`,
@@ -40,17 +40,11 @@ export async function refuseRowSecurity(client: Pick<Pool, 'query'>, schema: str
   );
   const [first] = rows;
   if (first === undefined) return;
-  const more = rows.length === 1 ? '' : ` (and alike for ${rows.length - 1} more)`;
-  const remedy = first.is_owned ? noForce(first.name, more) : disable(first.name, first.role, more);
   throw new AccessRefused(
-    `row level security would leave out rows of ${first.name}, so Postgres refuses to read it: ${remedy}`,
+    `row level security would leave out rows of ${first.name}, so Postgres refuses to read it: ${sayRemedy(first.name, first.role)}`,
   );
 }
 
-function disable(table: string, role: string, more = ''): string {
-  return `have its owner run "alter table ${table} disable row level security"${more}, or a superuser "alter role ${role} bypassrls"`;
-}
-
-function noForce(table: string, more = ''): string {
-  return `have its owner run "alter table ${table} no force row level security"${more}`;
+function sayRemedy(table: string, role: string): string {
+  return `have its owner run "alter table ${table} disable row level security" ("no force row level security" for the owner itself), or a superuser "alter role ${role} bypassrls"`;
 }

@@ -3,7 +3,8 @@
 // the files beside it are used.
 
 import { spawn } from 'node:child_process';
-import { chmod, cp, mkdir, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, cp, mkdir, mkdtemp, readFile, rename } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describeError } from '../describe-error.ts';
@@ -107,18 +108,12 @@ function findNativeDir(): string {
 async function reachableCopy(native: string, version: string, account: Account): Promise<string> {
   if (account === null || (await canEnter(account, join(native, 'bin')))) return native;
   const copy = join(SYSTEM_DIR, `${platformName()}-${version}`);
-  if (await exists(copy)) return copy;
+  if (existsSync(copy)) return copy;
   const draft = await makeSystemDirectory('executables');
   await cp(native, draft, { recursive: true, verbatimSymlinks: true });
   // Root's umask may have closed the files too, when they were installed.
   await run('chmod', ['-R', 'a+rX', draft], { account: null, cwd: '/' });
-  try {
-    await rename(draft, copy);
-  } catch (error) {
-    await rm(draft, { recursive: true, force: true });
-    // Another process may have put the same copy there in the meantime.
-    if (!(await exists(copy))) throw error;
-  }
+  await rename(draft, copy);
   return copy;
 }
 
@@ -129,10 +124,6 @@ export async function makeSystemDirectory(prefix: string): Promise<string> {
   const directory = await mkdtemp(join(SYSTEM_DIR, `${prefix}-`));
   await chmod(directory, 0o755);
   return directory;
-}
-
-async function exists(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => null)) !== null;
 }
 
 /** Returns whether the account may enter the directory, as the kernel answers that account. */

@@ -14,7 +14,7 @@ export const ERROR_WORDS: Readonly<Record<string, string>> = {
   API_REJECTED:
     'Another refusal (404, 422, a redirect, a web page), with the reasons. Not tried again where the program itself refuses. Where something in front of it may have answered, tried again by the worker for hours, and in place by a process that the program has answered before.',
   ANSWER_STORED:
-    'A cache in front of the API answered a read from its store, and said so (Age, Date). Tried again by the worker; a payment waits half a minute, at no cost. Have the cache pass on what is asked for with cache-control: no-cache.',
+    'A cache in front of the API answered a read from its store, and said so (Age). Tried again by the worker; a payment waits half a minute, at no cost. Have the cache pass on what is asked for with cache-control: no-cache.',
   WRITE_UNKNOWN: "A payment was sent and no answer of the program's came: settled by reading the live value.",
   CONTRACT_VIOLATION: 'A success whose body is not what the contract says (HTML, cut JSON, no envelope).',
   LIST_UNVERIFIED:

@@ -85,22 +85,6 @@ describe('a body', () => {
     expect(program.requests[0]?.toLowerCase()).toContain('\r\naccept-encoding: identity\r\n');
   });
 
-  // Parsed, each takes more memory than a worker has.
-  it.each([
-    ['lists within lists', '[', 'a body with more than 200000 objects and lists'],
-    ['empty objects', '{},', 'a body with more than 200000 objects and lists'],
-  ])('of megabytes of %s is refused at once, unread', async (_, piece, words) => {
-    const body = `{"data":${piece.repeat(8_000_000 / piece.length)}`;
-    const program = await startRawProgram((socket) => {
-      socket.end(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
-    });
-    const error = await failureOf(
-      makeClient({ url: program.url, attempts: ONCE }).api.list('affiliates', FIRST_PAGE),
-    );
-    expect(error).toBeInstanceOf(ContractViolation);
-    expect(describeError(error)).toContain(words);
-  });
-
   it('that breaks off does not hide what the status said', async () => {
     const statuses = ['401 Unauthorized', '429 Too Many Requests', '404 Not Found'];
     const program = await startRawProgram((socket, number) => {

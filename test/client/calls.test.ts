@@ -99,10 +99,14 @@ test.each<[string, unknown, string]>([
     'does not know emial: it takes email, stripe_customer_id, expand',
   ],
   ['a filter that is no key', { campaign_id: UNKNOWN_ID }, 'affiliates.find does not know campaign_id'],
-  ['a blank key', { email: ' ' }, 'email of affiliates.find must be text that is not blank'],
-  ['a key without a value', { email: undefined }, 'email of affiliates.find is undefined'],
-  ['several values', { email: ['a@example.com'] }, 'email of affiliates.find must be text that is not blank'],
-  ['an unknown expansion', { email: 'a@example.com', expand: ['x'] }, 'expand "x": it knows campaign, links'],
+  ['a blank key', { email: ' ' }, 'affiliates.find email must not be blank'],
+  ['a key without a value', { email: undefined }, 'affiliates.find email must be text'],
+  ['several values', { email: ['a@example.com'] }, 'affiliates.find email must be text'],
+  [
+    'an unknown expansion',
+    { email: 'a@example.com', expand: ['x'] },
+    'affiliates.find expand.0 Invalid option: expected one of "campaign"|"links"',
+  ],
   ['text', 'a@example.com', 'affiliates.find takes an object'],
   ['nothing', undefined, 'affiliates.find takes an object'],
 ])('a search by %s is a TypeError that says so, and nothing is sent', async (_, key, message) => {
@@ -133,18 +137,26 @@ test.each<[string, unknown, string]>([
     'referrals.list does not know conversionState: it takes affiliate_id, conversion_state, email, stripe_customer_id, expand',
   ],
   ['the name of a method', { toString: 'lead' }, 'referrals.list does not know toString'],
-  ['a blank filter', { affiliate_id: '' }, 'affiliate_id of referrals.list must be text that is not blank'],
-  ['a filter without a value', { affiliate_id: undefined }, 'affiliate_id of referrals.list is undefined'],
-  ['a number', { affiliate_id: 7 }, 'affiliate_id of referrals.list must be text that is not blank'],
-  ['several values', { email: ['a@example.com'] }, 'email of referrals.list must be text that is not blank'],
+  ['a blank filter', { affiliate_id: '' }, 'referrals.list affiliate_id must not be blank'],
+  ['a filter without a value', { affiliate_id: undefined }, 'referrals.list affiliate_id must be text'],
+  ['a number', { affiliate_id: 7 }, 'referrals.list affiliate_id must be text'],
+  ['several values', { email: ['a@example.com'] }, 'referrals.list email must be text'],
   [
     'no state',
     { conversion_state: [] },
-    'conversion_state of referrals.list must be text that is not blank, or an array',
+    'referrals.list conversion_state Too small: expected array to have >=1 items',
   ],
-  ['a blank state', { conversion_state: ['lead', ''] }, 'conversion_state of referrals.list must be text'],
-  ['an unknown expansion', { expand: ['x'] }, 'referrals.list cannot expand "x": it knows affiliate'],
-  ['an expansion in no array', { expand: 'affiliate' }, 'expand of referrals.list must be an array'],
+  [
+    'a blank state',
+    { conversion_state: ['lead', ''] },
+    'referrals.list conversion_state.1 must not be blank',
+  ],
+  ['an unknown expansion', { expand: ['x'] }, 'referrals.list expand.0 Invalid input: expected "affiliate"'],
+  [
+    'an expansion in no array',
+    { expand: 'affiliate' },
+    'referrals.list expand Invalid input: expected array',
+  ],
   ['null', null, 'referrals.list takes an object'],
   ['an array', [], 'referrals.list takes an object'],
 ])('a list by %s is a TypeError that says so, before its loop begins', (_, parameters, message) => {
@@ -260,7 +272,7 @@ test('everything that is wrong with the options is said at once', () => {
   const limit = { requests: 45, windowSeconds: 30 };
   expect(make({ secret: undefined, budget: limit } as never)).toThrow(
     new ConfigError([
-      'secret must be a text',
+      'secret holds no secret: it is empty',
       'budget must be a function, such as createBudget(…) returns: a limit is given as rateLimit',
     ]),
   );

@@ -38,13 +38,13 @@ test('what variables need of each other is reported together with what is malfor
   expect(problems.map((problem) => problem.split(' ')[0]).toSorted()).toEqual([
     'AFFILIATE_API_SECRET',
     'AFFILIATE_API_URL',
+    'ALERT_EMAIL',
     'ALERT_WEBHOOK_URL',
     'AWS_SECRET_ACCESS_KEY',
     'EXPORT_TARGET',
     'LOG_LEVEL',
     'OTEL_EXPORTER_OTLP_ENDPOINT',
     'OTEL_EXPORTER_OTLP_HEADERS',
-    'SMTP_URL',
   ]);
 });
 

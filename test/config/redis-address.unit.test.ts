@@ -51,23 +51,24 @@ describe('the address of a Redis', () => {
   });
 
   test.each([
-    ['mysql://one', 'must look like redis://:password@host:6379/0'],
-    ['redis://', 'must look like redis://'],
-    ['redis://one/two', 'must look like redis://'],
-    ['redis://one:70000', 'must look like redis://'],
-    ['redis+sentinel://one', 'must look like redis+sentinel://'],
-    ['redis+sentinel://one/', 'must look like redis+sentinel://'],
-    ['redis://secret@one', 'names a user without a password'],
-    ['redis://:secret%@one', 'holds a % that begins no escape'],
-    ['redis+sentinel://one/q?sentinel-password=secret%', 'holds a % that begins no escape'],
-    ['redis://one?ca=/a', 'write rediss://'],
-    ['rediss://one?cert=/a', 'needs both cert and key'],
-    ['rediss://one?rejectUnauthorized=false', 'there are ca, cert, key, sentinel-password'],
-    ['redis://one?sentinel-password=secret', 'must look like redis+sentinel://'],
-  ])('%s is refused, without its password', (text, problem) => {
-    expect(() => readConfig({ REDIS_URL: text })).toThrow(`REDIS_URL `);
-    expect(() => readConfig({ REDIS_URL: text })).toThrow(problem);
-    expect(() => readConfig({ REDIS_URL: text })).not.toThrow('secret@');
+    'mysql://one',
+    'redis://',
+    'redis://one/two',
+    'redis://one:70000',
+    'redis+sentinel://one',
+    'redis+sentinel://one/',
+    'redis://secret@one',
+    'redis://:secret%@one',
+    'redis+sentinel://one/q?sentinel-password=secret%',
+    'redis://one?ca=/a',
+    'rediss://one?cert=/a',
+    'rediss://one?rejectUnauthorized=false',
+    'redis://one?sentinel-password=secret',
+  ])('%s is refused, without its password', (text) => {
+    expect(() => readConfig({ REDIS_URL: text })).toThrow(
+      'REDIS_URL must look like redis://:password@host:6379/0',
+    );
+    expect(() => readConfig({ REDIS_URL: text })).not.toThrow('secret');
   });
 });
 

@@ -48,54 +48,21 @@ test.each([
 });
 
 test.each([
-  [{ SYNC_FULL_CRON: 'daily' }, 'SYNC_FULL_CRON must have five fields'],
-  [
-    { SYNC_FULL_CRON: 'a b c d e' },
-    'SYNC_FULL_CRON has a value for the day of the week that cron does not know: e',
-  ],
-  [
-    { SYNC_DELTA_CRON: '61 * * * *' },
-    'SYNC_DELTA_CRON has a value for the minute that cron does not know: 61',
-  ],
-  [{ SYNC_FULL_CRON: '@daily' }, 'SYNC_FULL_CRON must have five fields'],
-  [
-    { SYNC_FULL_CRON: '60 0 2 * * *' },
-    'SYNC_FULL_CRON has a value for the second that cron does not know: 60',
-  ],
-  [{ SYNC_FULL_CRON: 'H 2 * * *' }, 'SYNC_FULL_CRON has a value for the minute that cron does not know: H'],
-  [
-    { SYNC_FULL_CRON: '0 1-2-3 * * *' },
-    'SYNC_FULL_CRON has a value for the hour that cron does not know: 1-2-3',
-  ],
-  [
-    { SYNC_DELTA_CRON: '5* * * * *' },
-    'SYNC_DELTA_CRON has a value for the minute that cron does not know: 5*',
-  ],
-  [
-    { SYNC_DELTA_CRON: '*-5 * * * *' },
-    'SYNC_DELTA_CRON has a value for the minute that cron does not know: *-5',
-  ],
-  [
-    { SYNC_FULL_CRON: '0 2 1,?-5 * *' },
-    'SYNC_FULL_CRON has a value for the day of the month that cron does not know: 1,?-5',
-  ],
-  [
-    { SYNC_FULL_CRON: '0 2 0 * *' },
-    'SYNC_FULL_CRON has a value for the day of the month that cron does not know: 0',
-  ],
-  [
-    { SYNC_FULL_CRON: '0 2 * 1-x *' },
-    'SYNC_FULL_CRON has a value for the month that cron does not know: 1-x',
-  ],
-  [
-    { SYNC_FULL_CRON: '0 2 * * mon,' },
-    'SYNC_FULL_CRON has a value for the day of the week that cron does not know: mon,',
-  ],
-  [
-    { SYNC_DELTA_CRON: '*/0 * * * *' },
-    'SYNC_DELTA_CRON has a value for the minute that cron does not know: */0',
-  ],
-  [{ SYNC_FULL_CRON: '0 0 31 2 *' }, 'SYNC_FULL_CRON is never due: 0 0 31 2 *'],
+  [{ SYNC_FULL_CRON: 'daily' }, 'SYNC_FULL_CRON must be due at some time, and have five fields'],
+  [{ SYNC_FULL_CRON: 'a b c d e' }, 'SYNC_FULL_CRON must be due at some time, and have five fields'],
+  [{ SYNC_DELTA_CRON: '61 * * * *' }, 'SYNC_DELTA_CRON must be due at some time, and have five fields'],
+  [{ SYNC_FULL_CRON: '@daily' }, 'SYNC_FULL_CRON must be due at some time, and have five fields'],
+  [{ SYNC_FULL_CRON: '60 0 2 * * *' }, 'SYNC_FULL_CRON must be due at some time, and have five fields'],
+  [{ SYNC_FULL_CRON: 'H 2 * * *' }, 'SYNC_FULL_CRON must be due at some time, and have five fields'],
+  [{ SYNC_FULL_CRON: '0 1-2-3 * * *' }, 'SYNC_FULL_CRON must be due at some time, and have five fields'],
+  [{ SYNC_DELTA_CRON: '5* * * * *' }, 'SYNC_DELTA_CRON must be due at some time, and have five fields'],
+  [{ SYNC_DELTA_CRON: '*-5 * * * *' }, 'SYNC_DELTA_CRON must be due at some time, and have five fields'],
+  [{ SYNC_FULL_CRON: '0 2 1,?-5 * *' }, 'SYNC_FULL_CRON must be due at some time, and have five fields'],
+  [{ SYNC_FULL_CRON: '0 2 0 * *' }, 'SYNC_FULL_CRON must be due at some time, and have five fields'],
+  [{ SYNC_FULL_CRON: '0 2 * 1-x *' }, 'SYNC_FULL_CRON must be due at some time, and have five fields'],
+  [{ SYNC_FULL_CRON: '0 2 * * mon,' }, 'SYNC_FULL_CRON must be due at some time, and have five fields'],
+  [{ SYNC_DELTA_CRON: '*/0 * * * *' }, 'SYNC_DELTA_CRON must be due at some time, and have five fields'],
+  [{ SYNC_FULL_CRON: '0 0 31 2 *' }, 'SYNC_FULL_CRON must be due at some time, and have five fields'],
   [{ OPTIONAL_LISTS: 'on' }, 'OPTIONAL_LISTS must be auto, none, or some of campaigns, commissions'],
   [{ OPTIONAL_LISTS: 'campaigns,payouts' }, 'OPTIONAL_LISTS must be auto, none, or some of'],
   [{ SYNC_TIMEZONE: 'Mars/Olympus' }, 'SYNC_TIMEZONE must be the name of a time zone'],

@@ -99,15 +99,13 @@ test('two mirrors work side by side, each in its schema, and nothing is outside 
   expect(await changes(rightDb)).toEqual([{ change: 'inserted' }]);
 });
 
-test('a file that fails is named with its line, and nothing of it remains while the files before it do', async () => {
+test('a file that fails is named, and nothing of it remains while the files before it do', async () => {
   await writeFile(join(directory, '0001_good.sql'), 'create table good ();');
   await writeFile(join(directory, '0002_bad.sql'), 'create table half ();\n\ncreate tabel oops ();\n');
   const pool = poolOf('failing');
   const { error, text } = await failure(runMigrations(pool, { schema: 'failing', directory }));
   expect(error).toBeInstanceOf(MigrationFailed);
-  expect(text).toBe(
-    '0002_bad.sql line 3 (create tabel oops ();) failed; nothing of it remains: syntax error at or near "tabel"',
-  );
+  expect(text).toBe('0002_bad.sql failed; nothing of it remains: syntax error at or near "tabel"');
   const tables = await pool.query(`select to_regclass('good') as good, to_regclass('half') as half`);
   expect(tables.rows).toEqual([{ good: 'good', half: null }]);
   await writeFile(join(directory, '0002_bad.sql'), 'create table half ();');
@@ -122,7 +120,7 @@ test('a failure at run time says what Postgres says', async () => {
     'create table t (a int primary key);\ninsert into t values (1);\ninsert into t values (1);',
   );
   const { text } = await failure(runMigrations(poolOf('failing'), { schema: 'failing', directory }));
-  expect(text).toContain('0001_rows.sql (Key (a)=(1) already exists.) failed; nothing of it remains');
+  expect(text).toContain('0001_rows.sql failed; nothing of it remains');
   expect(text).toContain('duplicate key value violates unique constraint "t_pkey"');
 });
 
@@ -152,9 +150,11 @@ test('an applied file that was edited is refused by name, and so is a database t
   await writeFile(join(directory, '0001_first.sql'), 'create table first ();\n');
   await rm(join(directory, '0002_second.sql'));
   const newer = await failure(runMigrations(pool, { schema, directory }));
-  expect(newer.text).toContain('0002_second.sql, which this version lacks: the schema is newer');
+  expect(newer.text).toContain(
+    'the schema is newer than this version (it has 0002_second.sql): update affiliate-mirror',
+  );
   expect((await failure(checkSchema(pool, { schema, directory }))).text).toBe(
-    'the schema edited is newer than this version (it has 0002_second.sql): update affiliate-mirror',
+    'the schema edited: the schema is newer than this version (it has 0002_second.sql): update affiliate-mirror',
   );
 });
 
@@ -254,19 +254,6 @@ test('what else is in the schema is left alone', async () => {
   const pool = poolOf(schema);
   await pool.query('create schema lived_in; create table lived_in.customers (id bigint)');
   expect((await runMigrations(pool, { schema })).applied).toEqual(await migrationNames());
-});
-
-test('a file that is not named like a migration, or shares a number, is refused before anything is applied', async () => {
-  await writeFile(join(directory, '0001_one.sql'), 'create table one ();');
-  await writeFile(join(directory, '0001_other.sql'), 'create table other ();');
-  const pool = poolOf('named');
-  const shared = await failure(runMigrations(pool, { schema: 'named', directory }));
-  expect(shared.text).toContain('0001_other.sql: another migration has the number 0001');
-  await rm(join(directory, '0001_other.sql'));
-  await writeFile(join(directory, 'notes.txt'), '');
-  const named = await failure(runMigrations(pool, { schema: 'named', directory }));
-  expect(named.text).toContain('notes.txt: a migration is named NNNN_what_it_does.sql');
-  expect((await pool.query(`select to_regnamespace('named') as made`)).rows).toEqual([{ made: null }]);
 });
 
 test('a schema that was prepared for a user without the right to make schemas is used as it is', async () => {

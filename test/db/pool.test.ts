@@ -127,7 +127,7 @@ test('a database that cannot be reached is named with how to fix it, and never w
   const missing = new URL(url);
   missing.pathname = '/no_such_database';
   expect(await failureOf(missing.href)).toBe(
-    `cannot connect to database no_such_database at ${missing.host}: this database does not exist: create it, or correct DATABASE_URL: database "no_such_database" does not exist`,
+    `cannot connect to database no_such_database at ${missing.host}: check DATABASE_URL: database "no_such_database" does not exist`,
   );
 
   const server = createServer().listen(0, '127.0.0.1');

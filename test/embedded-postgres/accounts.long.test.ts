@@ -99,7 +99,7 @@ it('says so where its user may not write', async () => {
   const closed = join(given.dataDir, 'closed');
   await mkdir(closed, { mode: 0o555 });
   await expect(startEmbeddedUser(closed, asNobody)).rejects.toThrow(
-    /DATA_DIR .*closed cannot be written to \(EACCES.*\)\. Make it writable, .*DATABASE_URL/,
+    /DATA_DIR .*closed could not be opened: EACCES.* Fix that, .*DATABASE_URL/,
   );
 });
 
@@ -175,7 +175,7 @@ function describeRoot(): void {
     await postgres.stop();
     await chmod(given.dataDir, 0o777);
     await expect(startEmbeddedUser(given.dataDir, asNobody)).rejects.toThrow(
-      /belongs to user 0, and this process runs as user 65534\. Run it as that user/,
+      /could not be opened: EACCES: permission denied, access '.*postgres\.lock'\. Fix that/,
     );
   });
 }

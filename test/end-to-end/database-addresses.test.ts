@@ -90,7 +90,7 @@ test('A server that asks for a password, where there is none', async () => {
   const { code, stderr } = await status(`postgres://reader@127.0.0.1:${port()}/affiliate_mirror`);
   expect(code).toBe(1);
   expect(stderr).toMatch(
-    /^affiliate-mirror: cannot connect to database .*: the server asks for a password, and DATABASE_URL has none.*\n$/,
+    /^affiliate-mirror: cannot connect to database .*: check .*DATABASE_URL.*: .*client password must be a string\n$/,
   );
 });
 

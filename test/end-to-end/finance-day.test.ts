@@ -563,7 +563,7 @@ test('a result that can be written no more hides nothing of what was paid', asyn
     expect(code).toBe(1);
     expect(stdout).toMatch(new RegExp(`│ ${a} .*│ applied │ marked paid at 2026-10-01T12:00:00Z`));
     expect(stderr).toMatch(
-      /^affiliate-mirror: all was done but the result: cannot write \S+one-done\.csv: it is a directory: EISDIR.*\n\S+: 1 applied\n$/m,
+      /^affiliate-mirror: all was done but the result: cannot write \S+one-done\.csv: EISDIR.*\n\S+: 1 applied\n$/m,
     );
     expect(await paidAt(a)).toBe('2026-10-01T12:00:00.000Z');
     expect((await readdir(directory)).filter((name) => name.startsWith('.'))).toEqual([]);

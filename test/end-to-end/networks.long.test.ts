@@ -75,7 +75,7 @@ test('a proxy that refuses is named without its password, and left out where NO_
     HTTPS_PROXY: proxy.url.replace('://', '://clerk:proxy-password@'),
   };
   expect(await examine(environment)).toMatch(
-    new RegExp(`^✗ program: .* through the proxy ${proxy.url} .*\\(407\\)`),
+    new RegExp(`^✗ program: .* \\(HTTPS_PROXY ${proxy.url}\\) .*\\(407\\)`),
   );
   expect(await examine({ ...environment, NO_PROXY: '127.0.0.1' })).toContain('accepts the secret');
 });

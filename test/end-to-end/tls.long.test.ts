@@ -1,6 +1,6 @@
 // TLS to Postgres as an operator meets it: what each sslmode does, and which parameter a refusal tells to add.
 
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -85,7 +85,7 @@ describe('sslmode as psql has it', () => {
   });
 });
 
-const ADD_ROOT = 'add sslrootcert=/path/of/its/ca.pem to DATABASE_URL';
+const ADD_ROOT = "name the file of a private authority's in sslrootcert of DATABASE_URL";
 
 describe('a refusal', () => {
   test.each([
@@ -97,39 +97,36 @@ describe('a refusal', () => {
       'A certificate of another host',
       () => `sslmode=verify-full&${root(authority)}`,
       '127.0.0.1',
-      'sslmode=verify-ca',
+      "127.0.0.1 is not in the cert's list",
     ],
-  ])('%s: exit code 1, with the parameter', async (_name, parameters, host, hint) => {
+  ])('%s: exit code 1, with the reason', async (_name, parameters, host, hint) => {
     const { code, stderr } = await status('anyone', parameters(), host);
     expect(stderr).toMatch(/^affiliate-mirror: cannot connect to database affiliate_mirror at .*\n$/);
     expect(stderr).toContain(hint);
     expect(code).toBe(1);
   });
 
-  test('A file of a certificate that is missing, or holds none: exit code 2', async () => {
+  test('A file of a certificate that is missing: exit code 2', async () => {
     const { code, stderr } = await status('anyone', 'sslrootcert=/no/such/ca.pem');
-    expect(stderr).toMatch(/^affiliate-mirror: DATABASE_URL names sslrootcert=\/no\/such\/ca\.pem, .*\n$/);
+    expect(stderr).toMatch(
+      /^affiliate-mirror: DATABASE_URL names sslrootcert: ENOENT.*\/no\/such\/ca\.pem.*\n$/,
+    );
     expect(code).toBe(2);
-    const empty = join(directory, 'empty.pem');
-    await writeFile(empty, 'nothing');
-    const second = await status('anyone', `sslrootcert=${empty}`);
-    expect(second.stderr).toContain('holds no certificate in PEM form');
+    const second = await status('anyone', 'sslcert=/no/such/cert&sslkey=/no/such/key');
+    expect(second.stderr).toContain('names sslcert: ENOENT');
     expect(second.code).toBe(2);
-    const third = await status('anyone', 'sslcert=/no/such/cert&sslkey=/no/such/key');
-    expect(third.stderr).toContain('names sslcert=/no/such/cert, which cannot be read');
-    expect(third.code).toBe(2);
   });
 
   test('A server that takes only encrypted connections', async () => {
     const { code, stderr } = await status('encrypted', '');
-    expect(stderr).toContain('add sslmode=require (or verify-full) to DATABASE_URL');
+    expect(stderr).toContain('no encryption');
     expect(code).toBe(1);
     expect(await status('encrypted', 'sslmode=require')).toMatchObject({ code: 0 });
   });
 
   test('A server that asks for a certificate of the client', async () => {
     const { code, stderr } = await status('certified', 'sslmode=require');
-    expect(stderr).toContain('add sslcert and sslkey');
+    expect(stderr).toContain('connection requires a valid client certificate');
     expect(code).toBe(1);
     const own = `sslmode=require&sslcert=${client.certificate}&sslkey=${client.key}`;
     expect(await status('certified', own)).toMatchObject({ code: 0, stderr: '' });
@@ -140,7 +137,7 @@ describe('a refusal', () => {
     const url = new URL(plain.url);
     url.search = 'sslmode=require';
     const { code, stderr } = await runCli(['status'], { DATABASE_URL: url.href });
-    expect(stderr).toContain('say sslmode=disable in DATABASE_URL');
+    expect(stderr).toContain('The server does not support SSL connections');
     expect(code).toBe(1);
   });
 });

@@ -41,22 +41,20 @@ test.each([
   },
 );
 
-test.each([
-  ['ExpiredToken', 'the temporary access key is over: set AWS_SESSION_TOKEN'],
-  ['InvalidToken', 'AWS_SESSION_TOKEN does not belong to AWS_ACCESS_KEY_ID'],
-  ['InvalidAccessKeyId', 'a temporary one needs its AWS_SESSION_TOKEN'],
-])('a storage that answers %s is explained', async (error, words) => {
-  const { storage, run } = given();
-  storage.intercept = (_, response) => {
-    response.writeHead(403, { 'content-type': 'application/xml' });
-    response.end(`<Error><Code>${error}</Code></Error>`);
-    return true;
-  };
-  const { code, stderr } = await run(...ARGS);
-  expect(stderr).toContain(`it answered 403 ${error}: `);
-  expect(stderr).toContain(words);
-  expect(code).toBe(1);
-});
+test.each(['ExpiredToken', 'InvalidToken', 'InvalidAccessKeyId'])(
+  'the %s of a storage is named',
+  async (error) => {
+    const { storage, run } = given();
+    storage.intercept = (_, response) => {
+      response.writeHead(403, { 'content-type': 'application/xml' });
+      response.end(`<Error><Code>${error}</Code></Error>`);
+      return true;
+    };
+    const { code, stderr } = await run(...ARGS);
+    expect(stderr).toContain(`it answered 403 ${error}\n`);
+    expect(code).toBe(1);
+  },
+);
 
 // The second one says so in the body of a 200 alone.
 test.each([
@@ -80,10 +78,7 @@ test.each([
 });
 
 test.each([
-  [
-    '<?xml version="1.0"?> <Error><Code>AccessDenied</Code></Error>',
-    'with the error AccessDenied: this access key may not do that',
-  ],
+  ['<?xml version="1.0"?> <Error><Code>AccessDenied</Code></Error>', 'with the error AccessDenied'],
   ['<html><body>busy</body></html>', 'with a body that is not understood'],
 ])('a storage that answers the end of an upload with 200 and %j is quoted', async (body, words) => {
   const { storage, run } = given();

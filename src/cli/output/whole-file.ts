@@ -2,10 +2,10 @@
 
 import { rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errorCode } from '../../describe-error.ts';
+import { describeError, errorCode } from '../../describe-error.ts';
 import { ConfigError } from '../../errors.ts';
 import { keepNames, nameDraft, openDraft } from '../../exports/targets/draft.ts';
-import { explainUnwritable, whileWriting } from '../../exports/targets/unwritable.ts';
+import { whileWriting } from '../../exports/targets/unwritable.ts';
 import type { Lifetime } from '../lifetime.ts';
 
 export interface WholeFile {
@@ -35,7 +35,7 @@ export async function openWholeFile(
   const model = like === undefined ? null : await stat(like).catch(() => null);
   const handle = await openDraft(draft, before, model?.isFile() === true ? model.mode : undefined).catch(
     (error: unknown) => {
-      const reason = errorCode(error) === 'ENOENT' ? 'there is no such directory' : explainUnwritable(error);
+      const reason = errorCode(error) === 'ENOENT' ? 'there is no such directory' : describeError(error);
       throw new ConfigError([`cannot write ${path}: ${reason}`]);
     },
   );

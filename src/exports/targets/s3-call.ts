@@ -89,22 +89,9 @@ export function statusOf(error: unknown): number | null {
     : null;
 }
 
-/** What the storage's own codes ask for. Source: Amazon S3, error responses. */
-const HINTS: Readonly<Record<string, string>> = {
-  NoSuchBucket: 'there is no such bucket',
-  InvalidAccessKeyId: 'AWS_ACCESS_KEY_ID is not known there; a temporary one needs its AWS_SESSION_TOKEN',
-  InvalidToken: 'AWS_SESSION_TOKEN does not belong to AWS_ACCESS_KEY_ID; for a lasting key, unset it',
-  ExpiredToken: 'the temporary access key is over: set AWS_SESSION_TOKEN, and both parts of the key, anew',
-  SignatureDoesNotMatch: 'AWS_SECRET_ACCESS_KEY does not fit AWS_ACCESS_KEY_ID, or AWS_REGION is wrong',
-  AccessDenied: 'this access key may not do that: it needs to put, delete and abort uploads of objects there',
-  AuthorizationHeaderMalformed: 'AWS_REGION is not the region of the bucket',
-  PermanentRedirect: 'the bucket is elsewhere: check AWS_REGION and AWS_ENDPOINT_URL',
-};
-
 function explain(error: unknown, answered: number | null, { region }: S3Access): string {
   const broken = networkCode(error);
   const code = broken ?? errorCode(error);
-  const hint = HINTS[code];
   const status = statusOf(error) ?? answered;
   if (status === null || broken !== null) {
     return `it cannot be reached${code === '' ? '' : ` (${code})`}: check AWS_ENDPOINT_URL and AWS_REGION (${region})`;
@@ -112,7 +99,7 @@ function explain(error: unknown, answered: number | null, { region }: S3Access):
   const known = /^[A-Za-z]{1,64}$/.test(code) && code !== 'Unknown' ? ` ${code}` : '';
   const said =
     status >= 300 ? known : ` with ${known === '' ? 'a body that is not understood' : `the error${known}`}`;
-  return `it answered ${status}${said}${hint === undefined ? '' : `: ${hint}`}`;
+  return `it answered ${status}${said}`;
 }
 
 function networkCode(error: unknown): string | null {
