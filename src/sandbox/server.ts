@@ -12,9 +12,9 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { OptionalList } from '../config/optional-lists.ts';
 import { isOptional, LISTED_RESOURCES, RESOURCES } from '../contract/resources.ts';
 import type { Logger } from '../log.ts';
-import type { ChooseFault } from './choose-fault.ts';
 import { type Answer, type CommissionDeps, getCommission, putCommission } from './commissions.ts';
 import { deliver, send } from './deliver.ts';
+import type { ChooseFault } from './fault-plan.ts';
 import { type ListingDeps, readList } from './lists.ts';
 import { readForm, readQuery } from './query-parameters.ts';
 import type { RateLimiter } from './rate-limit.ts';
