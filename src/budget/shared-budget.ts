@@ -23,7 +23,6 @@ import type { Database } from '../db/database.ts';
 import { onlyRow } from '../db/only-row.ts';
 import type { Logger } from '../log.ts';
 import { sleep } from '../sleep.ts';
-import { makeReadNextFree } from './next-free.ts';
 import { makeUnlimitedPermits } from './unlimited-permits.ts';
 import {
   type BudgetWait,
@@ -165,4 +164,30 @@ async function noteThrottled(db: Database, { limit, resetMs }: AnsweredLimits): 
 
 function toSeconds(ms: number | null | undefined): number | null {
   return ms === null || ms === undefined ? null : ms / 1000;
+}
+
+/** A look costs a statement, and whoever waits asks up to four times a second. */
+const LOOK_EVERY_MS = 1_000;
+
+/**
+ * Returns the function that returns in how many milliseconds the next request leaves the window; null where it is not
+ * known. For a person who watches: whoever waits needs not know it.
+ */
+function makeReadNextFree(db: Database): () => Promise<number | null> {
+  let last: { readonly atMs: number; readonly freeAtMs: number | null } | null = null;
+  return async () => {
+    if (last === null || performance.now() - last.atMs > LOOK_EVERY_MS) {
+      // Requests in flight have no known end. Those of others end together: see foreign_until.
+      const answer = await sql<{ free_in_ms: number | null }>`
+        select (extract(epoch from least(
+            (select min(expires_at) from request_permits where returned_at is not null and expires_at > moment),
+            (select foreign_until from request_budget where foreign_until > moment and foreign_requests > 0)
+          ) - moment) * 1000)::float8 as free_in_ms
+        from clock_timestamp() as moment`.execute(db);
+      const atMs = performance.now();
+      const freeInMs = onlyRow(answer, 'request_permits').free_in_ms;
+      last = { atMs, freeAtMs: freeInMs === null ? null : atMs + freeInMs };
+    }
+    return last.freeAtMs === null ? null : Math.max(0, last.freeAtMs - performance.now());
+  };
 }

@@ -12,8 +12,7 @@
 // - In the spelling `live`, a time sent comes back cut to the second, as seen in the wild.
 
 import { findTimestampProblem, splitTimestamp } from '../contract/timestamp.ts';
-import type { Queryable } from './data.ts';
-import { nameStatement } from './named-statement.ts';
+import { nameStatement, type Queryable } from './data.ts';
 import { readSingle } from './query-parameters.ts';
 import type { Spelling, WireFormat } from './wire.ts';
 

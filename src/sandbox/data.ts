@@ -1,5 +1,6 @@
-// How rows are written to the sandbox's tables: transactions, bulk insert, update and delete by id.
+// How the sandbox's tables are reached: statements with a plan, transactions, bulk insert, update and delete by id.
 
+import { createHash } from 'node:crypto';
 import pg from 'pg';
 import type { Rows } from './rows.ts';
 
@@ -72,4 +73,12 @@ export async function updateRow<T extends keyof Rows>(
 export async function deleteRow(db: Queryable, s: string, table: keyof Rows, id: string): Promise<boolean> {
   const result = await db.query(`delete from ${s}.${table} where id = $1`, [id]);
   return result.rowCount === 1;
+}
+
+/**
+ * Returns the statement under a name that its text gives it. Those that answer requests are long, and Postgres takes as
+ * long to plan one as to run it: under a name, a connection plans it a few times and then keeps the plan.
+ */
+export function nameStatement(text: string, values: unknown[]): pg.QueryConfig {
+  return { name: createHash('sha1').update(text).digest('hex'), text, values };
 }

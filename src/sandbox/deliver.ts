@@ -1,4 +1,4 @@
-// Sends an answer, whole or spoiled by a fault. choose-fault.ts decides which request gets which fault.
+// Sends an answer, whole or spoiled by a fault. fault-plan.ts decides which request gets which fault.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Answer } from './commissions.ts';

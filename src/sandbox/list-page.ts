@@ -10,7 +10,7 @@
 
 import type pg from 'pg';
 import { LISTS, type List } from './counts.ts';
-import { nameStatement } from './named-statement.ts';
+import { nameStatement } from './data.ts';
 import type { Paging } from './query-parameters.ts';
 
 export interface RowQuery {

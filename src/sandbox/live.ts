@@ -31,16 +31,7 @@ const state = (name: string) => `conversion_state = '${name}'`;
 /** What happens, how often in a hundred events, and to whom; undefined where there is nobody it could happen to. */
 const EVENTS = {
   visit: [40, comeByLink],
-  visit_again: [
-    15,
-    (m) =>
-      change(m, 'referrals', 'true', (id) =>
-        m.client.query(`update ${m.s}.referrals set visits = visits + 1, updated_at = $2 where id = $1`, [
-          id,
-          m.now,
-        ]),
-      ),
-  ],
+  visit_again: [15, (m) => update(m, 'referrals', 'true', 'visits = visits + 1')],
   lead: [
     15,
     // Where there are no visitors, a referral begins as a lead.
@@ -71,26 +62,11 @@ const EVENTS = {
   sale: [8, (m) => change(m, 'referrals', state('conversion'), (id) => addSale(m, id))],
   commission_due: [
     4,
-    (m) =>
-      change(m, 'commissions', `state = 'pending'`, (id) =>
-        m.client.query(
-          `update ${m.s}.commissions set state = 'due', due_at = least(due_at, $2), updated_at = $2 where id = $1`,
-          [id, m.now],
-        ),
-      ),
+    (m) => update(m, 'commissions', `state = 'pending'`, `state = 'due', due_at = least(due_at, $2)`),
   ],
   refund: [2, (m) => change(m, 'commissions', `state in ('pending', 'due')`, (id) => refund(m, id))],
   affiliate_joins: [3, async (m) => (await addAffiliate(m)).id],
-  affiliate_signs_in: [
-    1,
-    (m) =>
-      change(m, 'affiliates', 'true', (id) =>
-        m.client.query(
-          `update ${m.s}.affiliates set sign_in_count = sign_in_count + 1, updated_at = $2 where id = $1`,
-          [id, m.now],
-        ),
-      ),
-  ],
+  affiliate_signs_in: [1, (m) => update(m, 'affiliates', 'true', 'sign_in_count = sign_in_count + 1')],
   customer_renamed: [
     1,
     (m) =>
@@ -101,18 +77,9 @@ const EVENTS = {
         }),
       ),
   ],
-  referral_deleted: [
-    1.5,
-    (m) => change(m, 'referrals', 'true', (id) => deleteRow(m.client, m.s, 'referrals', id)),
-  ],
-  commission_deleted: [
-    1,
-    (m) => change(m, 'commissions', 'true', (id) => deleteRow(m.client, m.s, 'commissions', id)),
-  ],
-  affiliate_deleted: [
-    0.5,
-    (m) => change(m, 'affiliates', 'true', (id) => deleteRow(m.client, m.s, 'affiliates', id)),
-  ],
+  referral_deleted: [1.5, (m) => remove(m, 'referrals')],
+  commission_deleted: [1, (m) => remove(m, 'commissions')],
+  affiliate_deleted: [0.5, (m) => remove(m, 'affiliates')],
 } as const satisfies Record<string, readonly [weight: number, happen: Happen]>;
 
 export type LiveEventKind = keyof typeof EVENTS;
@@ -167,15 +134,27 @@ async function comeByLink(m: Moment): Promise<string | undefined> {
   return (await pickId(m, 'affiliates')) ? (await addReferral(m)).id : undefined;
 }
 
+type Living = 'affiliates' | 'referrals' | 'commissions';
+
 async function change(
   m: Moment,
-  table: 'affiliates' | 'referrals' | 'commissions',
+  table: Living,
   condition: string,
   apply: (id: string) => Promise<unknown>,
 ): Promise<string | undefined> {
   const id = await pickId(m, table, condition);
   if (id !== undefined) await apply(id);
   return id;
+}
+
+/** In the assignments, `$2` is the present. */
+function update(m: Moment, table: Living, condition: string, assignments: string): ReturnType<Happen> {
+  const statement = `update ${m.s}.${table} set ${assignments}, updated_at = $2 where id = $1`;
+  return change(m, table, condition, (id) => m.client.query(statement, [id, m.now]));
+}
+
+function remove(m: Moment, table: Living): ReturnType<Happen> {
+  return change(m, table, 'true', (id) => deleteRow(m.client, m.s, table, id));
 }
 
 async function refund(m: Moment, commissionId: string): Promise<void> {

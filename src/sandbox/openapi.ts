@@ -2,6 +2,7 @@
 // spelling that it was started with.
 
 import { MAXIMUM_LIMIT } from '../contract/answer-bodies.ts';
+import { isOptional, LISTED_RESOURCES, type ListedResource, RESOURCES } from '../contract/resources.ts';
 import { makeOpenapiSchemas } from './openapi-schemas.ts';
 import { DEFAULT_LIMIT } from './query-parameters.ts';
 import type { WireStyle } from './wire.ts';
@@ -53,37 +54,48 @@ const paging = [
   }),
 ];
 
-const commissionList = {
-  get: {
-    operationId: 'listCommissions',
-    tags: ['Commissions'],
-    summary: 'List commissions, newest first',
-    description:
-      'Not part of the contract; seen in the wild. Page and limit apply to what the filters leave.',
-    parameters: [
-      filter('affiliate_id', 'Only commissions of that affiliate.', uuid),
-      ...several('state', 'Only commissions currently in the given state or states.', { type: 'string' }),
-      ...paging,
-      ...expand('campaign', 'sale'),
-    ],
-    responses: { 200: json('One page of commissions.', 'CommissionList'), ...everywhere },
-  },
-};
+const inStates = (name: string, records: string) =>
+  several(name, `Only ${records} currently in the given state or states.`, { type: 'string' });
 
-const campaignList = {
-  get: {
-    operationId: 'listCampaigns',
-    tags: ['Campaigns'],
-    summary: 'List campaigns, newest first',
-    description: 'Not part of the contract; seen in the wild.',
-    parameters: paging,
-    responses: { 200: json('One page of campaigns.', 'CampaignList'), ...everywhere },
-  },
-};
+/** What each filter leaves of the records that are called so. */
+const FILTERS = {
+  affiliate_id: (records) => [filter('affiliate_id', `Only ${records} of that affiliate.`, uuid)],
+  campaign_id: (records) => [filter('campaign_id', `Only ${records} of that campaign.`, uuid)],
+  email: (records) => [filter('email', `Only ${records} with that email address.`)],
+  stripe_customer_id: (records) => [
+    filter('stripe_customer_id', `Only ${records} with that payment-processor customer identifier.`),
+  ],
+  conversion_state: (records) => inStates('conversion_state', records),
+  state: (records) => inStates('state', records),
+} satisfies Readonly<Record<string, (records: string) => readonly object[]>>;
+
+/** Returns the path of the list, and what is asked there. */
+function listOf(resource: ListedResource): [path: string, item: { get: object }] {
+  const { path, filters, expansions } = RESOURCES[resource];
+  const Name = `${resource.charAt(0).toUpperCase()}${resource.slice(1)}`;
+  const get = {
+    operationId: `list${Name}`,
+    tags: [Name],
+    summary: `List ${resource}, newest first`,
+    description: isOptional(resource)
+      ? 'Not part of the contract; seen in the wild.'
+      : 'Filters combine; page and limit apply to what they leave.',
+    parameters: [
+      ...filters.flatMap((name) => FILTERS[name](resource)),
+      ...paging,
+      ...(expansions.length > 0 ? expand(...expansions) : []),
+    ],
+    responses: {
+      200: json(`One page of ${resource}.`, `${Name.slice(0, -1)}List`),
+      ...everywhere,
+    },
+  };
+  return [path, { get }];
+}
 
 /** Returns the document, served at /openapi.json. Source: contract, Endpoints, Authentication and Errors. */
 export function makeOpenapiDocument(style: Omit<WireStyle, 'times'>) {
-  const hasCampaigns = style.optionalLists.includes('campaigns');
+  const served = LISTED_RESOURCES.filter((one) => !isOptional(one) || style.optionalLists.includes(one));
   return {
     openapi: '3.1.0',
     info: {
@@ -97,14 +109,15 @@ export function makeOpenapiDocument(style: Omit<WireStyle, 'times'>) {
     servers: [{ url: '/', description: 'This sandbox.' }],
     tags: [
       { name: 'Affiliates', description: 'People who refer customers.' },
-      ...(hasCampaigns ? [{ name: 'Campaigns', description: 'What affiliates are recruited for.' }] : []),
+      ...(served.includes('campaigns')
+        ? [{ name: 'Campaigns', description: 'What affiliates are recruited for.' }]
+        : []),
       { name: 'Commissions', description: 'What affiliates earn from sales.' },
       { name: 'Referrals', description: 'Visitors, leads and customers whom affiliates brought.' },
     ],
     security: [{ secret: [] }],
     paths: {
-      ...(style.optionalLists.includes('commissions') ? { '/v1/commissions': commissionList } : {}),
-      ...(hasCampaigns ? { '/v1/campaigns': campaignList } : {}),
+      ...Object.fromEntries(served.map(listOf)),
       '/v1/commissions/{id}': {
         parameters: [
           { name: 'id', in: 'path', required: true, description: 'Of the commission.', schema: uuid },
@@ -136,44 +149,6 @@ export function makeOpenapiDocument(style: Omit<WireStyle, 'times'>) {
             422: json('Invalid data.', 'ValidationError'),
             ...everywhere,
           },
-        },
-      },
-      '/v1/referrals': {
-        get: {
-          operationId: 'listReferrals',
-          tags: ['Referrals'],
-          summary: 'List referrals, newest first',
-          description: 'Filters combine; page and limit apply to what they leave.',
-          parameters: [
-            filter('affiliate_id', 'Only referrals of that affiliate.', uuid),
-            ...several('conversion_state', 'Only referrals currently in the given state or states.', {
-              type: 'string',
-            }),
-            filter('email', 'Only referrals with that email address.'),
-            filter('stripe_customer_id', 'Only referrals with that payment-processor customer identifier.'),
-            ...paging,
-            ...expand('affiliate'),
-          ],
-          responses: { 200: json('One page of referrals.', 'ReferralList'), ...everywhere },
-        },
-      },
-      '/v1/affiliates': {
-        get: {
-          operationId: 'listAffiliates',
-          tags: ['Affiliates'],
-          summary: 'List affiliates, newest first',
-          description: 'Filters combine; page and limit apply to what they leave.',
-          parameters: [
-            filter('campaign_id', 'Only affiliates of that campaign.', uuid),
-            filter('email', 'Only the affiliate with that email address.'),
-            filter(
-              'stripe_customer_id',
-              'Only the affiliate with that payment-processor customer identifier.',
-            ),
-            ...paging,
-            ...expand('campaign', 'links', 'commission_stats'),
-          ],
-          responses: { 200: json('One page of affiliates.', 'AffiliateList'), ...everywhere },
         },
       },
     },

@@ -6,7 +6,7 @@ import { columnsOf, RECORDS } from '../contract/records.ts';
 
 /** Counted by the database (counts.ts). */
 const COUNTED = ['visitors', 'leads', 'conversions'] as const;
-/** Made of other columns when they are shown (wire.ts, list-affiliates.ts). */
+/** Made of other columns when they are shown (wire.ts, lists.ts). */
 const COMPUTED = ['commission_stats', 'coupon'] as const;
 
 type Left = (typeof COUNTED)[number] | (typeof COMPUTED)[number];

@@ -12,13 +12,10 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { OptionalList } from '../config/optional-lists.ts';
 import { isOptional, LISTED_RESOURCES, RESOURCES } from '../contract/resources.ts';
 import type { Logger } from '../log.ts';
-import type { ChooseFault } from './choose-fault.ts';
 import { type Answer, type CommissionDeps, getCommission, putCommission } from './commissions.ts';
 import { deliver, send } from './deliver.ts';
-import { type ListingDeps, listAffiliates } from './list-affiliates.ts';
-import { listCampaigns } from './list-campaigns.ts';
-import { listCommissions } from './list-commissions.ts';
-import { listReferrals } from './list-referrals.ts';
+import type { ChooseFault } from './fault-plan.ts';
+import { type ListingDeps, readList } from './lists.ts';
 import { readForm, readQuery } from './query-parameters.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import type { ReceivedRequest, ReceivedRequests } from './received-requests.ts';
@@ -45,13 +42,6 @@ export interface ServerDeps {
   /** What /openapi.json answers. */
   readonly openapi: object;
 }
-
-const LISTS = {
-  affiliates: listAffiliates,
-  referrals: listReferrals,
-  campaigns: listCampaigns,
-  commissions: listCommissions,
-};
 
 // An address has to be of a length that the router takes, or a long id would not be answered as an unknown one.
 const MAXIMUM_ID_LENGTH = 4_000;
@@ -114,7 +104,7 @@ export function makeServer(deps: ServerDeps): FastifyInstance {
   for (const resource of LISTED_RESOURCES) {
     if (isOptional(resource) && !deps.optionalLists.includes(resource)) continue;
     app.get(RESOURCES[resource].path, (request, reply) =>
-      answer(request, reply, () => ok(LISTS[resource](deps.lists, query(request)))),
+      answer(request, reply, () => ok(readList(deps.lists, resource, query(request)))),
     );
   }
   app.get<{ Params: { id: string } }>('/v1/commissions/:id', (request, reply) =>

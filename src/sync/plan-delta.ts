@@ -9,22 +9,7 @@
 // What it cannot see: changes that move no counter (a renamed customer, a visit, an expiry, a deletion), and changes
 // of one affiliate's referrals that cancel out. The next full sync sees all of them.
 
-export interface Counters {
-  readonly visitors: number;
-  readonly leads: number;
-  readonly conversions: number;
-}
-
-export interface AffiliateCounters {
-  readonly affiliate_id: string;
-  /** When all of its referrals were last known to be mirrored; zeros for an affiliate never covered. */
-  readonly covered: Counters;
-  readonly current: Counters;
-  /** What the new rows at the head add to each counter. */
-  readonly explained: Counters;
-  /** Referrals of the affiliate that the mirror holds: how long its list is expected to be. */
-  readonly rows: number;
-}
+import type { CounterChange } from '../mirror/runs/covered-counters.ts';
 
 /** What every plan of a delta says. */
 export interface PlannedRequests {
@@ -65,7 +50,7 @@ export function planRequests(toRead: number, spent: number, list: List): Planned
 }
 
 /** Returns the affiliates whose counters moved otherwise than the new rows explain. */
-export function findMoved(affiliates: readonly AffiliateCounters[]): AffiliateCounters[] {
+export function findMoved(affiliates: readonly CounterChange[]): CounterChange[] {
   return affiliates.filter(({ covered, current, explained }) =>
     (['visitors', 'leads', 'conversions'] as const).some(
       (counter) => current[counter] - covered[counter] !== explained[counter],
@@ -77,7 +62,7 @@ export function findMoved(affiliates: readonly AffiliateCounters[]): AffiliateCo
  * Returns the plan: the head, which was read, and the moved affiliates' lists or the whole list. Where that was never
  * read, the mirror's own rows say nothing about what those lists cost.
  */
-export function planDelta(moved: readonly AffiliateCounters[], list: List): ReferralsPlan {
+export function planDelta(moved: readonly CounterChange[], list: List): ReferralsPlan {
   const toRead = moved
     .map(({ rows }) => Math.max(1, Math.ceil(rows / list.limit)))
     .reduce((sum, pages) => sum + pages, 0);

@@ -6,7 +6,7 @@ import type { Checkpoint } from '../crawl/page.ts';
 import { prefixStart, walkPrefix } from '../crawl/prefix-walk.ts';
 import { whyUnproven } from '../crawl/tally.ts';
 import type { Database } from '../db/database.ts';
-import { areRowsOld } from '../mirror/runs/new-rows.ts';
+import { areRowsOld } from '../mirror/runs/whole-runs.ts';
 import type { RecordPage } from './list-resource.ts';
 import type { RunLoader } from './run-loader.ts';
 import type { WalkInput } from './walk.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/errors.ts';
-import { makeChooseFault } from '../../src/sandbox/choose-fault.ts';
-import { FAULT_KINDS, NO_FAULTS, parseFaultPlan } from '../../src/sandbox/fault-plan.ts';
+import { FAULT_KINDS, makeChooseFault, NO_FAULTS, parseFaultPlan } from '../../src/sandbox/fault-plan.ts';
 
 describe('--fault', () => {
   it('reads kinds and shares', () => {

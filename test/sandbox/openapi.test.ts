@@ -51,13 +51,17 @@ interface Operation {
   readonly tags: readonly string[];
   readonly summary: string;
   readonly description: string;
-  readonly parameters?: readonly { readonly name: string; readonly description: string }[];
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly schema: object;
+  }[];
   readonly responses: Readonly<Record<string, { readonly description: string; readonly content: object }>>;
 }
 
 function operationsOf(document: ReturnType<typeof makeOpenapiDocument>): [name: string, Operation][] {
   return Object.entries(document.paths).flatMap(([path, item]) =>
-    Object.entries(item as Record<string, Operation>)
+    Object.entries(item as unknown as Record<string, Operation>)
       .filter(([key]) => key !== 'parameters')
       .map(([method, operation]): [string, Operation] => [`${method.toUpperCase()} ${path}`, operation]),
   );
@@ -151,7 +155,8 @@ describe('/openapi.json', () => {
   it.each(['affiliates', 'referrals'] as const)(
     'has every parameter of the list of %s, with its expansions',
     (name) => {
-      const { parameters } = OPENAPI_DOCUMENT.paths[`/v1/${name}`].get;
+      const [, operation] = operationsOf(OPENAPI_DOCUMENT).find(([of]) => of === `GET /v1/${name}`) ?? [];
+      const parameters = operation?.parameters ?? [];
       const names = parameters.map((parameter) => parameter.name).filter((each) => !each.endsWith('[]'));
       expect(names.sort()).toEqual([...RESOURCES[name].filters, 'page', 'limit', 'expand'].sort());
       const arrays = parameters.map((parameter) => parameter.name).filter((each) => each.endsWith('[]'));

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { type AffiliateCounters, findMoved, planDelta } from '../../src/sync/plan-delta.ts';
+import type { CounterChange } from '../../src/mirror/runs/covered-counters.ts';
+import { findMoved, planDelta } from '../../src/sync/plan-delta.ts';
 
 const NONE = { visitors: 0, leads: 0, conversions: 0 };
 
-function affiliate(fields: Partial<AffiliateCounters>): AffiliateCounters {
+function affiliate(fields: Partial<CounterChange>): CounterChange {
   return { affiliate_id: 'a', covered: NONE, current: NONE, explained: NONE, rows: 10, ...fields };
 }
 

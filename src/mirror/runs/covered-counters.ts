@@ -42,11 +42,20 @@ export async function replaceCounters(trx: DatabaseTransaction, runId: number): 
   );
 }
 
+export interface Counters {
+  readonly visitors: number;
+  readonly leads: number;
+  readonly conversions: number;
+}
+
 export interface CounterChange {
   readonly affiliate_id: string;
-  readonly covered: { readonly visitors: number; readonly leads: number; readonly conversions: number };
-  readonly current: { readonly visitors: number; readonly leads: number; readonly conversions: number };
-  readonly explained: { readonly visitors: number; readonly leads: number; readonly conversions: number };
+  /** When all of its referrals were last known to be mirrored; zeros for an affiliate never covered. */
+  readonly covered: Counters;
+  readonly current: Counters;
+  /** What the new rows at the head add to each counter. */
+  readonly explained: Counters;
+  /** Referrals of the affiliate that the mirror holds: how long its list is expected to be. */
   readonly rows: number;
 }
 

@@ -1,7 +1,9 @@
 // Asks the run log which runs read all of their resource, whatever their mode, and what was synced since a moment.
 
 import { type RawBuilder, sql } from 'kysely';
+import type { ListedResource } from '../../contract/resources.ts';
 import type { Database, DatabaseTransaction } from '../../db/database.ts';
+import { onlyRow } from '../../db/only-row.ts';
 import type { RunMode } from '../../db/tables.ts';
 
 /**
@@ -16,6 +18,24 @@ export async function wasEverRead(db: Database, resource: string): Promise<boole
     select from sync_runs where resource = ${resource} and verified and reads_everything limit 1
   `.execute(db);
   return rows.length > 0;
+}
+
+/**
+ * Returns whether some of the records have a row, and none of these was first seen after the end of the last verified
+ * run of the resource; false where there is no such run. What was rejected has no row, and may be new. So is
+ * whatever a run stored that ended otherwise: it says nothing of the records that come after it in the list.
+ */
+export async function areRowsOld(
+  db: Database,
+  { resource, ids }: { resource: ListedResource; ids: readonly string[] },
+): Promise<boolean> {
+  const answer = await sql<{ are_old: boolean }>`
+    select coalesce(bool_and(_first_seen_at <= coalesce(
+      (select max(finished_at) from sync_runs where resource = ${resource} and verified),
+      '-infinity'
+    )), false) as are_old
+    from ${sql.table(resource)} where id = any(${ids}::text[])`.execute(db);
+  return onlyRow(answer, 'the age of the rows').are_old;
 }
 
 /** Returns the last verified run of the resource that read everything, of those before that one; null: none. */

@@ -1,0 +1,113 @@
+// The lists, GET /v1/affiliates and the others: what of contract/resources.ts narrows and expands each, as SQL. One that
+// the contract does not show is served where the sandbox is asked to; where not, its address is an unknown route.
+//
+// Decisions where the contract is silent:
+// - Filters combine, and compare exactly, also the case of an email; that of referrals is the customer's. A state that no
+//   record has finds nothing.
+// - A commission in the list has its campaign and sale by expansion only; the sale then carries its referral and affiliate,
+//   as in the answer for one commission.
+// - `commission_stats` has the shape seen in the wild (contract, Commission stats): per currency, in cents.
+//   `gross_revenue` is what was charged, `net_revenue` what is left after refunds and taxes; a voided commission counts
+//   in neither `unpaid` nor `paid`. An affiliate without sales has no currencies.
+
+import { type Expansion, FILTERS_OF_SEVERAL, type ListedResource, RESOURCES } from '../contract/resources.ts';
+import { nestedSale } from './commissions.ts';
+import { type ReadListPage, wrapInEnvelope } from './list-page.ts';
+import { readArray, readFilters, readPaging } from './query-parameters.ts';
+import type { Field, WireFormat } from './wire.ts';
+
+export interface ListingDeps {
+  readonly readListPage: ReadListPage;
+  readonly wire: WireFormat;
+  /** The schema, quoted. */
+  readonly s: string;
+}
+
+/** The JSON of a record, whose row is `t`, with further fields. */
+const RECORDS: Readonly<Record<ListedResource, (wire: WireFormat, more: readonly Field[]) => string>> = {
+  affiliates: (wire, more) => wire.affiliate('t', ...more),
+  referrals: (wire, more) => wire.referral('t', 'l', ...more),
+  campaigns: (wire) => wire.campaign('t'),
+  commissions: (wire, more) => wire.commission('t', ...more),
+};
+
+/** The columns of filters that are called otherwise. */
+const COLUMNS: Readonly<Record<ListedResource, Readonly<Record<string, string>>>> = {
+  affiliates: { stripe_customer_id: 'processor_customer_id' },
+  referrals: { email: 'customer_email', stripe_customer_id: 'processor_customer_id' },
+  campaigns: {},
+  commissions: {},
+};
+
+/** The JSON of each object that may be expanded, and the joins that it needs. */
+const EXPANSIONS: Readonly<
+  Record<Expansion<ListedResource>, (deps: ListingDeps) => { json: string; joins: string }>
+> = {
+  campaign: ({ wire, s }) => ({
+    json: wire.campaign('c'),
+    joins: `join ${s}.campaigns c on c.id = t.campaign_id`,
+  }),
+  links: ({ wire, s }) => ({
+    json: `(select coalesce(json_agg(${wire.link('l')} order by l.created_at, l.id), '[]')
+              from ${s}.links l where l.affiliate_id = t.id)`,
+    joins: '',
+  }),
+  commission_stats: ({ s }) => ({ json: commissionStats(s), joins: '' }),
+  affiliate: ({ wire, s }) => ({
+    json: wire.affiliate('a', ['campaign', wire.campaign('c')]),
+    joins: `join ${s}.affiliates a on a.id = t.affiliate_id join ${s}.campaigns c on c.id = a.campaign_id`,
+  }),
+  sale: ({ wire, s }) => nestedSale(wire, s, 't.sale_id'),
+};
+
+/** Returns the body of the answer. Source: contract, List affiliates; List referrals; A list of commissions; Campaigns. */
+export async function readList(
+  deps: ListingDeps,
+  list: ListedResource,
+  parameters: URLSearchParams,
+): Promise<string> {
+  const { wire, s } = deps;
+  const { filters, expansions } = RESOURCES[list];
+  const expand = readArray(parameters, 'expand');
+  const expanded = expansions
+    .filter((name) => expand.includes(name))
+    .map((name) => ({ name, ...EXPANSIONS[name](deps) }));
+  const more = expanded.map(({ name, json }) => [name, json] as const);
+  const ofLink = list === 'referrals' ? `left join ${s}.links l on l.id = t.link_id` : '';
+  const isOfSeveral = (name: string) => FILTERS_OF_SEVERAL.some((several) => several === name);
+  const columns = filters
+    .filter((name) => !isOfSeveral(name))
+    .map((name) => [name, COLUMNS[list][name] ?? name] as const);
+  const paging = readPaging(parameters);
+  const page = await deps.readListPage(
+    {
+      list,
+      states: filters.filter(isOfSeveral).flatMap((name) => readArray(parameters, name)),
+      filters: readFilters(parameters, Object.fromEntries(columns)),
+      json: RECORDS[list](wire, more),
+      joins: [ofLink, ...expanded.map(({ joins }) => joins)].join(' '),
+    },
+    paging,
+  );
+  return wrapInEnvelope(paging, page);
+}
+
+function commissionStats(s: string): string {
+  const figures = ['unpaid', 'due', 'paid', 'total', 'gross_revenue', 'net_revenue'];
+  const money = figures.map(
+    (name) => `'${name}', json_build_object('cents', m.${name}, 'currency_iso', m.currency)`,
+  );
+  const sum = (amount: string, condition: string) =>
+    `coalesce(sum(${amount}) filter (where ${condition}), 0)`;
+  return `json_build_object('currencies', coalesce((
+    select json_object_agg(m.currency, json_build_object(${money.join(', ')}) order by m.currency)
+      from (select sa.currency,
+                   ${sum('co.amount', "co.state in ('pending', 'due')")} as unpaid,
+                   ${sum('co.amount', "co.state = 'due'")} as due,
+                   ${sum('co.amount', "co.state = 'paid'")} as paid,
+                   ${sum('co.amount', "co.state in ('pending', 'due', 'paid')")} as total,
+                   sum(sa.charge_amount_cents) as gross_revenue,
+                   sum(sa.sale_amount_cents) as net_revenue
+              from ${s}.sales sa left join ${s}.commissions co on co.sale_id = sa.id
+             where sa.affiliate_id = t.id group by sa.currency) m), '{}'))`;
+}
