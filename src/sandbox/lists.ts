@@ -1,11 +1,11 @@
-// The lists, GET /v1/affiliates and the others: what of contract/resources.ts narrows and expands each, as SQL. One that
-// the contract does not show is served where the sandbox is asked to; where not, its address is an unknown route.
+// The lists, GET /v1/affiliates and the others: what of contract/resources.ts narrows and expands each, as SQL. One
+// that the contract does not show is served where the sandbox is asked to; where not, its address is an unknown route.
 //
 // Decisions where the contract is silent:
-// - Filters combine, and compare exactly, also the case of an email; that of referrals is the customer's. A state that no
-//   record has finds nothing.
-// - A commission in the list has its campaign and sale by expansion only; the sale then carries its referral and affiliate,
-//   as in the answer for one commission.
+// - Filters combine, and compare exactly, also the case of an email; that of referrals is the customer's. A state that
+//   no record has finds nothing.
+// - A commission in the list has its campaign and sale by expansion only; the sale then carries its referral and
+//   affiliate, as in the answer for one commission.
 // - `commission_stats` has the shape seen in the wild (contract, Commission stats): per currency, in cents.
 //   `gross_revenue` is what was charged, `net_revenue` what is left after refunds and taxes; a voided commission counts
 //   in neither `unpaid` nor `paid`. An affiliate without sales has no currencies.
@@ -60,7 +60,7 @@ const EXPANSIONS: Readonly<
   sale: ({ wire, s }) => nestedSale(wire, s, 't.sale_id'),
 };
 
-/** Returns the body of the answer. Source: contract, List affiliates; List referrals; A list of commissions; Campaigns. */
+/** Returns the body of the answer. Source: contract, List affiliates and the others. */
 export async function readList(
   deps: ListingDeps,
   list: ListedResource,
@@ -92,9 +92,11 @@ export async function readList(
   return wrapInEnvelope(paging, page);
 }
 
+/** The figures of `commission_stats` in each currency. */
+export const STATS = ['unpaid', 'due', 'paid', 'total', 'gross_revenue', 'net_revenue'] as const;
+
 function commissionStats(s: string): string {
-  const figures = ['unpaid', 'due', 'paid', 'total', 'gross_revenue', 'net_revenue'];
-  const money = figures.map(
+  const money = STATS.map(
     (name) => `'${name}', json_build_object('cents', m.${name}, 'currency_iso', m.currency)`,
   );
   const sum = (amount: string, condition: string) =>

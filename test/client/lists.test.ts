@@ -167,7 +167,7 @@ describe('a program that lies', () => {
     ['a filtered', { conversion_state: ['lead', 'conversion', 'visitor'] }],
   ])('behind a cache that answers from its store ends %s list with ListUnverified', async (_, filters) => {
     const { sandbox } = await open();
-    const proxy = await startCachingProxy(sandbox.url);
+    const proxy = await startCachingProxy(sandbox.url, { says: 'Age' });
     const client = newClient({ url: proxy.url });
     expect(await idsOf(client.referrals.list(filters))).toHaveLength(REFERRALS);
     proxy.age(3600);
