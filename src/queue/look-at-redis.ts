@@ -14,8 +14,6 @@ import { explainRedis } from './redis-failure.ts';
 const LOOK_TIMEOUT_MS = 5000;
 /** For connecting: shorter, so that there is time to say what happened. */
 const CONNECT_TIMEOUT_MS = 3000;
-/** BullMQ recommends it, and prints a plain line about every older one. */
-const OLDEST_VERSION = [6, 2] as const;
 /** The only policy that never throws away what is in the queue. */
 const SAFE_POLICY = 'noeviction';
 
@@ -51,10 +49,6 @@ async function findPrimary(address: RedisAddress, name: string): Promise<RedisAd
 
 function judge(address: RedisAddress, name: string, info: string): Looked {
   const field = (key: string) => fieldOf(info, key);
-  const version = field('redis_version') ?? '';
-  if (isOlder(version)) {
-    throw refuse(name, `it is version ${version}, and the queue needs ${OLDEST_VERSION.join('.')} or newer`);
-  }
   if (field('role') === 'slave') {
     throw refuse(
       name,
@@ -96,12 +90,6 @@ function isSafePolicy(policy: string | undefined): boolean {
 
 function fieldOf(info: string, key: string): string | undefined {
   return new RegExp(`^${key}:(.*?)\\r?$`, 'm').exec(info)?.[1];
-}
-
-function isOlder(version: string): boolean {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  const [oldestMajor, oldestMinor] = OLDEST_VERSION;
-  return version !== '' && (major < oldestMajor || (major === oldestMajor && minor < oldestMinor));
 }
 
 /** Returns what the first host that answers does; an address of Sentinels asks these. Throws: DatabaseUnreachable. */

@@ -43,8 +43,6 @@ export interface RunLoader {
   readonly unsavedRequests: () => number;
   /** Saves the requests that no batch has saved, and that the run is alive. Throws: Busy as `readAgain`. */
   readonly saveRequests: () => Promise<void>;
-  /** The run as it was last saved. */
-  readonly saved: () => SyncRun;
   /**
    * Forgets what was met, since the list is read a second time; what does not change then counts as repeated.
    *
@@ -90,7 +88,6 @@ export function makeRunLoader(
     signal,
   }: { run: SyncRun; resource: ListedResource; before: MetBefore; signal: AbortSignal | undefined },
 ): RunLoader {
-  let lastSaved = run;
   const cache = makeLoadedCache();
   const drift = makeDriftWatch();
   const recordReader = makeFormReader(resource, cache);
@@ -144,7 +141,6 @@ export function makeRunLoader(
       });
       return { result, rows, saved };
     }
-    lastSaved = saved;
     seen.add(result.met);
     const { seen: loaded, inserted, updated, rejected } = result;
     span.set({ rows: loaded, inserted, updated, rejected });
@@ -177,10 +173,9 @@ export function makeRunLoader(
     saveRequests: async () => {
       const none = { seen: 0, inserted: 0, updated: 0, unchanged: 0, rejected: 0, repeated: 0 };
       const progress = { requests, pages: 0, rows: none, distinct: 0, totalUpstream: null, checkpoint };
-      lastSaved = await saveProgress(db, run, progress);
+      await saveProgress(db, run, progress);
       requests = 0;
     },
-    saved: () => lastSaved,
     readAgain: async () => {
       await restartWalk(db, run);
       seen.clear();

@@ -5,6 +5,8 @@ import type { ListedResource } from '../contract/resources.ts';
 import { asDatabaseError } from '../db/as-database-error.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { transact } from '../db/transact.ts';
+import { describeError } from '../describe-error.ts';
+import { AppError } from '../errors.ts';
 import { makeAccount } from '../mirror/account.ts';
 import { beginFirstLoad, makeFirstLoad } from '../mirror/first-load.ts';
 import { saveHeldBack } from '../mirror/held-back.ts';
@@ -12,10 +14,9 @@ import { markDeleted, markUnnamed } from '../mirror/mark-deleted.ts';
 import { noteCounters, replaceCounters } from '../mirror/runs/covered-counters.ts';
 import { type OpenedRun, openRun } from '../mirror/runs/open-run.ts';
 import { makeSeenRows, readSeenRows } from '../mirror/runs/seen-rows.ts';
-import { recordSkippedRun } from '../mirror/runs/stop-run.ts';
+import { recordSkippedRun, stopRun } from '../mirror/runs/stop-run.ts';
 import { finishRun, type SyncRun, saveDrift } from '../mirror/runs/sync-runs.ts';
 import { beginSpan, inTrace, type Span } from '../tracing/span.ts';
-import { noteStop } from './note-stop.ts';
 import { type MetBefore, makeRunLoader, type RunLoader, rowCounts } from './run-loader.ts';
 import { withRunLock } from './run-lock.ts';
 import type { DeltaPlan, RunSummary, SyncMode, SyncProgress } from './run-summary.ts';
@@ -26,7 +27,7 @@ import { walkOpen } from './walk-open.ts';
 
 export interface RunDeps extends SyncDeps {
   readonly onProgress?: (progress: SyncProgress) => void;
-  /** Told how far a run came that stops short, before its error is thrown. */
+  /** Told how far a run came that stops short, before its error is thrown, where the run log could take it. */
   readonly onStopped?: (run: RunSummary) => void;
 }
 
@@ -93,11 +94,18 @@ async function runLocked(deps: RunDeps, input: SyncInput, startedMs: number, spa
     await loader.saveRequests();
     return await finish(deps, loader, input, run, walked);
   } catch (thrown) {
-    const state = signal?.aborted ? 'interrupted' : 'failed';
-    const stopping = { state, requests: loader.unsavedRequests(), saved: loader.saved() } as const;
     const error = asDatabaseError(thrown);
-    const stopped = await noteStop(deps, run, error, stopping);
-    deps.onStopped?.(summarise(resource, stopped, startedMs));
+    const stopped = await stopRun(db, run, {
+      state: signal?.aborted ? 'interrupted' : 'failed',
+      requests: loader.unsavedRequests(),
+      code: error instanceof AppError ? error.code : null,
+      message: describeError(error),
+    }).catch((second: unknown) => {
+      // Most likely the database failed; the error that is thrown says so, and the lock ends with its connection.
+      log.warn({ run_id: run.id, reason: describeError(second) }, 'sync.stop_not_recorded');
+      return null;
+    });
+    if (stopped !== null) deps.onStopped?.(summarise(resource, stopped, startedMs));
     throw error;
   }
 }
