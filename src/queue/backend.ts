@@ -76,7 +76,25 @@ export async function openQueue(
     queue,
     schema,
     warnings,
-    makeWorker: (processor, options) => makeWorker(server, { processor, options, warn }),
+    async makeWorker(processor, options) {
+      const worker = new server.classes.Worker(QUEUE_NAME, processor, {
+        ...options,
+        ...server.options,
+        autorun: false,
+      });
+      worker.on('error', warn);
+      // BullMQ reports a lost lock, and goes on working: two workers would then do the same job.
+      worker.on('lockRenewalFailed', (ids) => {
+        for (const id of ids) worker.cancelJob(id, LOCK_LOST);
+      });
+      try {
+        await within(ANSWER_TIMEOUT_MS, worker.waitUntilReady());
+      } catch (error) {
+        await worker.close();
+        throw server.asUnreachable(error);
+      }
+      return worker;
+    },
     async check() {
       try {
         await checkAnswer(server, queue);
@@ -99,33 +117,4 @@ async function checkAnswer(server: QueueServer, queue: WorkQueue): Promise<void>
   if (!server.isConnected()) throw new Error('the connection is lost');
   await within(ANSWER_TIMEOUT_MS, queue.getJobSchedulersCount());
   await within(ANSWER_TIMEOUT_MS, server.checkWrites());
-}
-
-interface WorkerInput {
-  readonly processor: Processor;
-  readonly options: Omit<WorkerOptions, 'connection'>;
-  readonly warn: (error: unknown) => void;
-}
-
-async function makeWorker(
-  server: QueueServer,
-  { processor, options, warn }: WorkerInput,
-): Promise<QueueWorker> {
-  const worker = new server.classes.Worker(QUEUE_NAME, processor, {
-    ...options,
-    ...server.options,
-    autorun: false,
-  });
-  worker.on('error', warn);
-  // BullMQ reports a lost lock, and goes on working: two workers would then do the same job.
-  worker.on('lockRenewalFailed', (ids) => {
-    for (const id of ids) worker.cancelJob(id, LOCK_LOST);
-  });
-  try {
-    await within(ANSWER_TIMEOUT_MS, worker.waitUntilReady());
-  } catch (error) {
-    await worker.close();
-    throw server.asUnreachable(error);
-  }
-  return worker;
 }

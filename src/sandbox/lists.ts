@@ -92,9 +92,11 @@ export async function readList(
   return wrapInEnvelope(paging, page);
 }
 
+/** The figures of `commission_stats` in each currency. */
+export const STATS = ['unpaid', 'due', 'paid', 'total', 'gross_revenue', 'net_revenue'] as const;
+
 function commissionStats(s: string): string {
-  const figures = ['unpaid', 'due', 'paid', 'total', 'gross_revenue', 'net_revenue'];
-  const money = figures.map(
+  const money = STATS.map(
     (name) => `'${name}', json_build_object('cents', m.${name}, 'currency_iso', m.currency)`,
   );
   const sum = (amount: string, condition: string) =>

@@ -2,6 +2,7 @@
 
 import { type Field, type Fields, type FieldType, isValue } from '../contract/declare.ts';
 import { RECORDS } from '../contract/records.ts';
+import { STATS } from './lists.ts';
 import { isSent, sentName, type WireStyle } from './wire.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -15,12 +16,12 @@ const pageOrNull = { type: ['integer', 'null'] };
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
 const TYPES: Readonly<Record<FieldType, { type: string; format?: string }>> = {
-  identifier: { type: 'string', format: 'uuid' },
-  text: { type: 'string' },
+  identifier: uuid,
+  text: string,
   timestamp: { type: 'string', format: 'date-time' },
-  integer: { type: 'integer' },
+  integer,
   number: { type: 'number' },
-  boolean: { type: 'boolean' },
+  boolean,
   json: { type: 'object' },
 };
 
@@ -93,14 +94,7 @@ export function makeOpenapiSchemas(style: Omit<WireStyle, 'times'>) {
       currencies: {
         type: 'object',
         description: 'By currency code.',
-        additionalProperties: object({
-          unpaid: ref('Money'),
-          due: ref('Money'),
-          paid: ref('Money'),
-          total: ref('Money'),
-          gross_revenue: ref('Money'),
-          net_revenue: ref('Money'),
-        }),
+        additionalProperties: object(Object.fromEntries(STATS.map((name) => [name, ref('Money')]))),
       },
     }),
     Money: object({ cents: integer, currency_iso: string }),

@@ -55,7 +55,7 @@ function answering(answers: Readonly<Record<string, Error>>): ApiClient['getComm
 }
 
 async function savedRequests(): Promise<number> {
-  const { requests } = await db.selectFrom('sync_runs').select('requests').executeTakeFirstOrThrow();
+  const { requests } = await given().db.selectFrom('sync_runs').select('requests').executeTakeFirstOrThrow();
   return requests;
 }
 
