@@ -1,11 +1,11 @@
-// The lists, GET /v1/affiliates and the others: what of contract/resources.ts narrows and expands each, as SQL. One that
-// the contract does not show is served where the sandbox is asked to; where not, its address is an unknown route.
+// The lists, GET /v1/affiliates and the others: what of contract/resources.ts narrows and expands each, as SQL. One
+// that the contract does not show is served where the sandbox is asked to; where not, its address is an unknown route.
 //
 // Decisions where the contract is silent:
-// - Filters combine, and compare exactly, also the case of an email; that of referrals is the customer's. A state that no
-//   record has finds nothing.
-// - A commission in the list has its campaign and sale by expansion only; the sale then carries its referral and affiliate,
-//   as in the answer for one commission.
+// - Filters combine, and compare exactly, also the case of an email; that of referrals is the customer's. A state that
+//   no record has finds nothing.
+// - A commission in the list has its campaign and sale by expansion only; the sale then carries its referral and
+//   affiliate, as in the answer for one commission.
 // - `commission_stats` has the shape seen in the wild (contract, Commission stats): per currency, in cents.
 //   `gross_revenue` is what was charged, `net_revenue` what is left after refunds and taxes; a voided commission counts
 //   in neither `unpaid` nor `paid`. An affiliate without sales has no currencies.
@@ -60,7 +60,7 @@ const EXPANSIONS: Readonly<
   sale: ({ wire, s }) => nestedSale(wire, s, 't.sale_id'),
 };
 
-/** Returns the body of the answer. Source: contract, List affiliates; List referrals; A list of commissions; Campaigns. */
+/** Returns the body of the answer. Source: contract, List affiliates and the others. */
 export async function readList(
   deps: ListingDeps,
   list: ListedResource,

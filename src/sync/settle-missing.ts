@@ -2,8 +2,8 @@
 // record would be is read once more, and only what is missing there too is gone. Too many at once are held back: they
 // are more likely a mistake of the program's than deletions. Held back as well are commissions for which the program
 // still has an answer at their own address, but none that can be read. Commissions that the program does not have at
-// their own address do not count as too many, nor do referrals of an affiliate that is gone, nor what somebody accepted.
-// Marks nothing itself.
+// their own address do not count as too many, nor do referrals of an affiliate that is gone, nor what somebody
+// accepted. Marks nothing itself.
 
 import { counted } from '../contract/format.ts';
 import type { ListedResource } from '../contract/resources.ts';
