@@ -1,7 +1,6 @@
 // Checks what the connected role may do, before work fails at it: rights, writes, and how many connections it may have.
 
 import type { ClientBase, Pool } from 'pg';
-import { quoteForShell } from '../contract/quote-for-shell.ts';
 import { AccessRefused } from '../errors.ts';
 import { READ_ONLY_DATABASE } from './as-database-error.ts';
 import { type GrantsInput, NOTED_IN } from './grants.ts';
@@ -98,7 +97,7 @@ export async function readConnectionLimit(pool: Pool): Promise<ConnectionLimit> 
 }
 
 function quoteRole(role: string): string {
-  return /^\w+$/.test(role) ? role : quoteForShell(role);
+  return /^\w+$/.test(role) ? role : `'${role.replaceAll("'", "'\\''")}'`;
 }
 
 const LACKING = `

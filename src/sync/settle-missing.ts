@@ -1,16 +1,17 @@
 // Decides what becomes of rows that a verified walk did not meet. Missing is not deleted: each place where such a
 // record would be is read once more, and only what is missing there too is gone. Too many at once are held back: they
 // are more likely a mistake of the program's than deletions. Held back as well are commissions for which the program
-// still has an answer at their own address, but none that can be read. What the program itself confirms, by its filter
-// or by a commission's own address, does not count as too many, nor what somebody accepted. Marks nothing itself.
+// still has an answer at their own address, but none that can be read. Commissions that the program does not have at
+// their own address do not count as too many, nor do referrals of an affiliate that is gone, nor what somebody
+// accepted. Marks nothing itself.
 
 import { counted } from '../contract/format.ts';
 import type { ListedResource } from '../contract/resources.ts';
+import { findOfGoneAffiliates } from '../mirror/gone-affiliates.ts';
 import { readAccepted } from '../mirror/held-back.ts';
 import { findMissing, type Missing } from '../mirror/mark-deleted.ts';
-import { type Confirmed, confirmGoneReferrals, NOTHING } from './confirm-gone.ts';
 import { HANDFUL, type LookInput, lookAgain } from './look-again.ts';
-import { readById } from './read-by-id.ts';
+import { type ReadById, readById } from './read-by-id.ts';
 import type { Gone, SettledMissing, SyncDeps, WalkInput } from './walk.ts';
 
 /**
@@ -33,10 +34,10 @@ export async function settleMissing(deps: SyncDeps, input: SettleInput): Promise
   const missing = await find();
   if (missing.ids.length === 0) return { gone: null, heldBack: null, isWhole: true };
 
-  const { confirmed, unreadable } = await confirm(deps, input, missing);
+  const { gone: confirmed, unreadable } = await confirm(deps, input, missing);
   // A commission that was asked for and is there was met by that.
   const unmet = resource === 'commissions' ? await find() : missing;
-  const doubted = new Set(unmet.ids).difference(new Set(confirmed.ids));
+  const doubted = new Set(unmet.ids).difference(new Set(confirmed?.ids));
   const undecided = await findUndecided(deps, input, { doubted, unreadable, living: missing.living });
   const toRead = doubted.difference(undecided.ids);
   const readAt = toRead.size === 0 ? null : await lookAgain(deps, input, [...toRead]);
@@ -49,8 +50,8 @@ export async function settleMissing(deps: SyncDeps, input: SettleInput): Promise
     const these = new Set(ids.flatMap((some) => [...some]));
     return still.ids.filter((id) => these.has(id));
   };
-  const observedAt = confirmed.observedAt ?? readAt;
-  const gone = stillOf(confirmed.ids, whyUnread === null ? toRead : []);
+  const observedAt = confirmed?.observedAt ?? readAt;
+  const gone = stillOf(confirmed?.ids ?? [], whyUnread === null ? toRead : []);
   const held = stillOf(undecided.ids, whyUnread === null ? [] : toRead);
   const why = undecided.areTooMany ? tooManyOf(resource) : (whyUnread ?? UNREADABLE);
   return settled(observedAt === null ? null : { ids: gone, observedAt }, { ids: held, why });
@@ -61,18 +62,10 @@ async function confirm(
   deps: SyncDeps,
   input: SettleInput,
   { ids, living }: Missing,
-): Promise<{ confirmed: Confirmed; unreadable: readonly string[] }> {
-  if (input.resource === 'commissions') {
-    // As many as a second walk has pages; what is more is treated like any other row.
-    const most = Math.max(HANDFUL, Math.ceil(living / input.limit));
-    const { gone, unreadable } = await readById(deps, input, ids.slice(0, most));
-    return { confirmed: gone ?? NOTHING, unreadable };
-  }
-  const isBulk = input.resource === 'referrals' && ids.length > HANDFUL;
-  return {
-    confirmed: isBulk ? await confirmGoneReferrals(deps, input, { ids, living }) : NOTHING,
-    unreadable: [],
-  };
+): Promise<Pick<ReadById, 'gone' | 'unreadable'>> {
+  if (input.resource !== 'commissions') return { gone: null, unreadable: [] };
+  // As many as a second walk has pages; what is more is treated like any other row.
+  return readById(deps, input, ids.slice(0, Math.max(HANDFUL, Math.ceil(living / input.limit))));
 }
 
 /** Returns those that are held back without being read once more, and whether that is for their number. */
@@ -85,8 +78,9 @@ async function findUndecided(
     living,
   }: { doubted: ReadonlySet<string>; unreadable: readonly string[]; living: number },
 ): Promise<{ ids: ReadonlySet<string>; areTooMany: boolean }> {
-  const accepted = acceptDeletes ? doubted : new Set(await readAccepted(deps.db, resource));
-  const unaccepted = doubted.difference(accepted);
+  const expected = resource === 'referrals' ? await findOfGoneAffiliates(deps.db, [...doubted]) : new Set();
+  const accepted = acceptDeletes ? doubted : await readAccepted(deps.db, resource);
+  const unaccepted = doubted.difference(accepted).difference(expected);
   const plausible = Math.max(PLAUSIBLE_ROWS, Math.floor(living * PLAUSIBLE_SHARE));
   const areTooMany = unaccepted.size > plausible;
   return { ids: areTooMany ? unaccepted : unaccepted.intersection(new Set(unreadable)), areTooMany };
