@@ -83,6 +83,13 @@ begin
 end
 $$;
 
+create function is_anybody_forgotten() returns boolean
+language sql stable
+set search_path from current
+as $$
+  select exists (select from forgotten_people)
+$$;
+
 create function names_forgotten(words text) returns boolean
 language plpgsql stable
 set search_path from current
@@ -398,6 +405,7 @@ $make$;
 comment on function lock_for_storing(boolean) is 'Waits for the right to load (see lock_for_loading), and returns how personal data are kept: mode and fingerprint of the key. Whoever stores what it read compares itself with it.';
 comment on function salted_hash(text, text) is 'What is kept of an address or an identifier of a customer that leads to a forgotten person.';
 comment on function find_forgotten(text, text, text[]) is 'Returns the number of the forgotten person whose record this is, or who is known by one of the addresses or identifiers of customers; null where it is nobody''s.';
+comment on function is_anybody_forgotten() is 'Whether a person was forgotten: then the triggers of keep_out_forgotten must be there.';
 comment on function names_forgotten(text) is 'Returns whether an e-mail address in the text, or an identifier, is a forgotten person''s.';
 comment on function without_names(jsonb) is 'Returns a coupon without its names and without fields that the contract does not know.';
 comment on function only_figures(jsonb) is 'Returns the totals of an affiliate with their numbers, flags and currency codes alone.';

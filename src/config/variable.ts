@@ -1,8 +1,8 @@
 // What an environment variable is: its meaning, its default, and the schema that reads its text; and the schemas that
 // several of them share.
 
+import { CronExpressionParser } from 'cron-parser';
 import { z } from 'zod';
-import { findCronProblem } from './cron-syntax.ts';
 import { reading } from './reading.ts';
 
 /** Returns the schema of a variable with a default, written as a user would write it and read by the same schema. */
@@ -31,11 +31,21 @@ export const integer = (from: number, to: number) =>
     .transform(Number)
     .refine((value) => value >= from && value <= to, `must be a whole number from ${from} to ${to}`);
 
-/** Accepts cron syntax; empty means no such schedule. */
+/**
+ * The parser takes H for a random value, another one each time, drops the end of 1-2-3, and writes the whole range in
+ * place of a *: 5* becomes 50-59. It makes up fields that are missing.
+ */
+const MISREAD = /\bH\b|-[^,]*-|[^,]\*|[*?][^/,]/i;
+
+/** Accepts cron syntax, as BullMQ's own parser reads it; empty means no such schedule. */
 export const cron = reading((text, refuse): string | null => {
   if (text.trim() === '') return null;
-  const problem = findCronProblem(text);
-  return problem === null ? text.trim().split(/\s+/).join(' ') : refuse(problem);
+  const fields = text.trim().split(/\s+/);
+  const isKnown = fields.length >= 5 && fields.length <= 6 && !fields.some((field) => MISREAD.test(field));
+  if (isKnown && canBeParsed(fields.join(' '))) return fields.join(' ');
+  return refuse(
+    `must be due at some time, and have five fields (minute hour day month weekday), such as 0 2 * * *, or a second first: ${text}`,
+  );
 });
 
 /** Accepts names with commas between them. */
@@ -45,3 +55,12 @@ export const names = z.string().transform((text) =>
     .map((name) => name.trim())
     .filter((name) => name !== ''),
 );
+
+function canBeParsed(pattern: string): boolean {
+  try {
+    CronExpressionParser.parse(pattern);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -95,7 +95,7 @@ const LOST = `
                 from pg_class join pg_namespace on pg_namespace.oid = relnamespace where nspname = $1)
   select 'trigger ' || name || ' is missing or off' as lost
   from (select unnest($2::text[]) union all
-        select unnest($6::text[]) where exists (select from forgotten_people)) as wanted (name)
+        select unnest($6::text[]) where is_anybody_forgotten()) as wanted (name)
   where not exists (select from pg_trigger join ours on ours.oid = tgrelid
                     where relname || '.' || tgname = name and tgenabled in ('O', 'A'))
   union all

@@ -6,10 +6,10 @@
 
 import { type RawBuilder, sql } from 'kysely';
 import type { Retention } from '../config/retention.ts';
+import type { Timestamp } from '../contract/timestamp.ts';
 import type { PruneBatch } from './batch.ts';
 import { pruneHistory } from './prune-history.ts';
 import { pruneRuns } from './prune-runs.ts';
-import { pruneWhere } from './prune-where.ts';
 
 export interface PrunedTable {
   readonly name: string;
@@ -89,4 +89,19 @@ function isCurrent(resource: RawBuilder<unknown>, runId: RawBuilder<unknown>): R
     (select max(whole.id) from sync_runs whole
      where whole.resource = ${resource} and state in ('succeeded', 'partial') and reads_everything)
   ), 0)`;
+}
+
+/**
+ * Returns the function that deletes such rows, but those that somebody is writing: they are left to the next look. For
+ * tables that are small enough to be read through for it: no index on their times is worth what it costs each load.
+ */
+function pruneWhere(table: string, isOverAge: (cutoff: Timestamp) => RawBuilder<unknown>): PruneBatch {
+  return async (trx, { cutoff, reached, limit }) => {
+    const { numAffectedRows = 0n } = await sql`
+      delete from ${sql.table(table)} where ctid = any(array(
+        select ctid from ${sql.table(table)} where ${isOverAge(cutoff)} limit ${limit} for update skip locked
+      ))`.execute(trx);
+    const deleted = Number(numAffectedRows);
+    return { deleted, reached, isLast: deleted < limit };
+  };
 }

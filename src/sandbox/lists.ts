@@ -60,7 +60,7 @@ const EXPANSIONS: Readonly<
   sale: ({ wire, s }) => nestedSale(wire, s, 't.sale_id'),
 };
 
-/** Returns the body of the answer. Source: contract, List affiliates and the others. */
+/** Returns the body of the answer. Source: contract, List affiliates; List referrals; A list of commissions. */
 export async function readList(
   deps: ListingDeps,
   list: ListedResource,

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { mirrorCommissions } from '../../src/commissions/mirror-commissions.ts';
-import { readCommissionDifferences } from '../../src/reports/read-commission-differences.ts';
+import { readCommissionDifferences } from '../../src/reports/read-health.ts';
 import { useSyncing } from './syncing.ts';
 
 const given = useSyncing({

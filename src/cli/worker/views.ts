@@ -1,5 +1,5 @@
-// What others see of a worker while it works: its metrics, and the board of its queue. Both are loaded when they are
-// first asked for; only the counters are there from the start.
+// What others see of a worker while it works: its metrics, and the board of its queue, which is loaded when it is first
+// asked for.
 
 import type { RateLimit } from '../../config/rate-limit.ts';
 import { Busy } from '../../errors.ts';
