@@ -42,7 +42,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   // pg quotes names; hucre, hyparquet-writer and s3mini write what their formats and services ask for.
   exports: {
     rooms: ['db', 'contract', 'make-directory.ts'],
-    packages: ['hucre', 'hyparquet-writer', 'kysely', 'p-retry', 'pg', 's3mini'],
+    packages: ['hucre', 'hyparquet-writer', 'kysely', 'p-retry', 'pg', 's3mini', 'zod'],
   },
   jobs: {
     rooms: [

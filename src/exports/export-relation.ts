@@ -17,7 +17,7 @@ import { CSV } from './formats/csv.ts';
 import type { Format } from './formats/format.ts';
 import { NDJSON } from './formats/ndjson.ts';
 import { XLSX } from './formats/xlsx.ts';
-import { type Manifest, type ManifestFile, spellManifest } from './manifest.ts';
+import type { Manifest, ManifestFile } from './manifest.ts';
 import { CHANGED_AT, findRelation, hasColumn, type Relation } from './relation.ts';
 import { type Rows, readRows } from './rows.ts';
 import { splitByDay } from './split-by-day.ts';
@@ -76,7 +76,7 @@ export async function exportRelation(pool: Pool, input: ExportInput): Promise<Ex
       return describe(input, plan, await writeFiles(client, { ...input, ...plan, encoder, delivery }));
     });
     // Once the database has nothing more to say: an export that is there is whole, and was no failure.
-    await started.delivery?.publish(spellManifest(manifest));
+    await started.delivery?.publish(`${JSON.stringify(manifest, null, 2)}\n`);
     return { manifest, location: started.delivery?.location ?? null };
   } catch (error) {
     const { delivery } = started;

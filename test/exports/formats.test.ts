@@ -6,8 +6,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exportDocument } from '../../src/cli/documents/export.ts';
 import type { Manifest } from '../../src/exports/manifest.ts';
+import { manifest } from '../../src/exports/manifest.ts';
 import { storeLargestAmounts } from '../reports/store-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { BUCKET, type ObjectStorage, startObjectStorage } from '../support/object-storage.ts';
@@ -49,7 +49,7 @@ async function run(...args: string[]): Promise<{ stdout: string; stderr: string 
 }
 
 function readManifest(bytes: Buffer): Manifest {
-  return exportDocument.parse(JSON.parse(bytes.toString()));
+  return manifest.parse(JSON.parse(bytes.toString()));
 }
 
 /** By the kind of the target: exports to it, and returns the one file. */

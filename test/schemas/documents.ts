@@ -11,19 +11,19 @@ import {
 } from '../../src/cli/documents/commissions.ts';
 import { acceptedDocument, heldBackDocument } from '../../src/cli/documents/deletions.ts';
 import { doctorDocument } from '../../src/cli/documents/doctor.ts';
-import { exportDocument } from '../../src/cli/documents/export.ts';
 import { migrateDocument } from '../../src/cli/documents/migrate.ts';
 import { receiptDocument, switchedDocument } from '../../src/cli/documents/personal-data.ts';
 import { reconcileDocument } from '../../src/cli/documents/reconcile.ts';
 import { statusDocument } from '../../src/cli/documents/status.ts';
 import { syncDocument } from '../../src/cli/documents/sync.ts';
+import { manifest } from '../../src/exports/manifest.ts';
 
 export const DOCUMENTS: Readonly<Record<string, z.ZodType>> = {
   sync: syncDocument,
   status: statusDocument,
   doctor: doctorDocument,
   migrate: migrateDocument,
-  export: exportDocument,
+  export: manifest,
   'alerts-list': alertsDocument,
   'deletions-list': heldBackDocument,
   'deletions-accept': acceptedDocument,

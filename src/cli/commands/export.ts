@@ -19,7 +19,6 @@ import {
 import { makeLogger } from '../../log.ts';
 import type { Cli } from '../cli.ts';
 import { readCliConfig } from '../configuration.ts';
-import type { ExportDocument } from '../documents/export.ts';
 import type { ExitCode } from '../exit-code.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { openDatabase } from '../open-database.ts';
@@ -137,7 +136,7 @@ function collecting(target: Target): CollectingTarget {
 }
 
 function report({ manifest, location }: Exported, { json }: ExportFlags): void {
-  if (json === true) printJson(manifest satisfies ExportDocument);
+  if (json === true) printJson(manifest);
   if (location === null) printError(`nothing changed${sinceThen(manifest.since)}: nothing was written`);
   else printError(`written: ${location} (${counted(manifest.rows, 'row')})`);
 }
