@@ -1,10 +1,11 @@
 // The life of one command: what stops it, and what has to be closed when it ends.
 
 import type { ExitCode } from './exit-code.ts';
+import { isUnderNohup, watchNpm } from './starters.ts';
 
 export interface Lifetime {
   /**
-   * Aborts on the first Ctrl-C, SIGTERM or SIGHUP; its reason is a Stopped.
+   * Aborts on the first Ctrl-C, SIGTERM or SIGHUP, and when npm, which started us, is gone; its reason is a Stopped.
    */
   readonly signal: AbortSignal;
   /**
@@ -40,6 +41,7 @@ const CAUSES = {
   SIGINT: { exitCode: 130, words: 'by Ctrl-C' },
   SIGTERM: { exitCode: 143, words: 'by SIGTERM' },
   SIGHUP: { exitCode: 143, words: 'by SIGHUP' },
+  'npm is gone': { exitCode: 143, words: 'since npm, which started it, is gone' },
 } as const;
 
 type StopCause = keyof typeof CAUSES;
@@ -75,6 +77,7 @@ export async function withLifetime(
     }
   };
   for (const name of SIGNALS) process.on(name, stop);
+  const endWatch = watchNpm(environment, () => stop('npm is gone'));
   try {
     const lifetime: Lifetime = {
       signal,
@@ -97,15 +100,8 @@ export async function withLifetime(
     }, closers);
   } finally {
     for (const name of SIGNALS) process.off(name, stop);
+    endWatch();
   }
-}
-
-/**
- * Returns whether a shell started us by `nohup`. Node takes back what nohup arranged, that SIGHUP is ignored, so that
- * only the shell's variable for the last command still shows it.
- */
-function isUnderNohup(environment: Readonly<Record<string, string | undefined>>): boolean {
-  return /(^|\/)nohup$/.test(environment['_'] ?? '');
 }
 
 async function closeAfterwards(

@@ -1,4 +1,4 @@
-// What ends a worker that others started: a shell, a terminal that is closed. And what does not.
+// What ends a worker that others started: npm, a shell, a terminal that is closed. And what does not.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -73,6 +73,17 @@ async function start(command: string, args: readonly string[]): Promise<Started>
 
 const NODE = [process.execPath, 'src/main.ts', 'work'].join(' ');
 
+describe.each([
+  ['npm run', 'npm', ['run', 'affiliate-mirror', '--', 'work']],
+  ['npx', 'npx', ['affiliate-mirror', 'work']],
+])('a worker that was started by %s', (_how, command, args) => {
+  test.each(['SIGTERM', 'SIGKILL'] as const)('ends with it, cleanly, on %s', async (signal) => {
+    const { child, ended } = await start(command, args);
+    child.kill(signal);
+    expect(await ended).toContain('worker.stopping');
+  });
+});
+
 test('a worker ends cleanly when its terminal is closed', async () => {
   const { child, ended } = await start(process.execPath, ['src/main.ts', 'work']);
   child.kill('SIGHUP');
@@ -101,6 +112,7 @@ test.each(['setsid', 'nohup'])(
     child.stdin?.end();
     await shellEnded;
     if (how === 'nohup') process.kill(pid, 'SIGHUP');
+    // Twice as long as a worker of npm takes to see that npm is gone.
     await sleep(1000);
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     process.kill(pid, 'SIGTERM');
