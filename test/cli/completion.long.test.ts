@@ -22,7 +22,7 @@ afterAll(() => rm(directory, { recursive: true }));
 
 test.each([
   ['affiliate-mirror s', ['sandbox', 'status', 'sync']],
-  ['affiliate-mirror sync ', ['affiliates', 'commissions', 'referrals']],
+  ['affiliate-mirror sync ', ['affiliates', 'campaigns', 'commissions', 'referrals']],
   ['affiliate-mirror sync --mo', ['--mode']],
   ['affiliate-mirror sync --mode ', ['delta', 'full']],
   ['affiliate-mirror help gr', ['grants']],
