@@ -218,7 +218,9 @@ describe('a worker', () => {
       STATUS_HOST: '192.0.2.1',
       STATUS_PASSWORD: 'opens-the-page',
     });
-    expect(stderr).toContain('nothing can listen on port 0 of 192.0.2.1 (EADDRNOTAVAIL): set STATUS_HOST to an address of this machine');
+    expect(stderr).toContain(
+      'nothing can listen on port 0 of 192.0.2.1 (EADDRNOTAVAIL): set STATUS_HOST to an address of this machine',
+    );
     expect(stderr).not.toContain('worker.started');
     expect(code).toBe(2);
   });

@@ -129,7 +129,7 @@ async function writeDeclarations(directory: string): Promise<void> {
       // As Node names the files beside them, which every version of TypeScript resolves.
       await writeFile(
         join(directory, path),
-        text.replace(OWN_IMPORT, (found) => found.replace(/\.ts'$/, ".js'")),
+        text.replace(OWN_IMPORT, (found) => found.replace(/\.ts(['"])$/, '.js$1')),
       );
     }
   } finally {
@@ -137,4 +137,5 @@ async function writeDeclarations(directory: string): Promise<void> {
   }
 }
 
-const OWN_IMPORT = /(?:from |import\()'(\.[^']+)'/g;
+/** Inline ones are in double quotes. */
+const OWN_IMPORT = /(?:from |import\()['"](\.[^'"]+)['"]/g;
