@@ -23,7 +23,7 @@ export async function probeProgram(
       else await api.list(resource, { page: 1, limit: 1 }, { signal });
       return;
     } catch (error) {
-      // That it does not list its commissions is an answer.
+      // That it does not have a list is an answer.
       if (error instanceof ApiRejected && error.isOfProgram && resource !== 'affiliates') return;
       if (!isFailureOfProgram(error)) throw error;
       failure = error;

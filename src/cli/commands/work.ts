@@ -38,7 +38,6 @@ import { type ClientDeps, type ClientOptions, makeProgramClient } from '../progr
 import { openTracing } from '../tracing.ts';
 import { makeExportSources } from '../worker/scheduled-exports.ts';
 import { serveStatusPage } from '../worker/status-page.ts';
-import { makeWorkerViews } from '../worker/views.ts';
 
 const HELP = `
 Syncs on schedule, applies the commission updates that are asked for, exports, sends alerts, and deletes what is over
@@ -88,6 +87,7 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   const { amountUnit, staleAfterSeconds: maxAgeSeconds } = config;
   const readSpace = () => readDiskSpace(config);
   const pageDeps = { db, mirrorSchema, amountUnit, maxAgeSeconds, readSpace };
+  const { makeWorkerViews } = await import('../worker/views.ts');
   const views = makeWorkerViews({ ...pageDeps, log, worker: () => worker }, { maxAgeSeconds, rateLimit });
   const { recorder: meter } = views;
   await serveStatusPage(
