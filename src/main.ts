@@ -1,7 +1,7 @@
 #!/usr/bin/env -S node --max-semi-space-size=8 --heap-growing-percent=100
 // Where the process starts: checks that this Node is new enough, then passes the command line and the environment on.
 // It has no static import, so that an old Node prints a message instead of a syntax error.
-// The flags above make V8 collect garbage sooner, young and old. V8 is to be given flags before it starts, so whatever
+// The flags above make V8 collect garbage sooner, young and old. V8 is to be given flags before it starts, so what
 // starts this file has to name them. Old garbage is collected when the heap has grown by its own size since the last
 // time: a sync of 100,000 referrals takes 185 MB then, and 4 % less CPU time than with 174 MB at 75 per cent; one of
 // 1,000,000 referrals 201 MB instead of 196. At 150 per cent that one takes 227 MB, and 265 without the flag. The flag

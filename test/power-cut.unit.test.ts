@@ -1,20 +1,19 @@
 // What an export has published, and what became of payments, is on the disk: a power cut keeps it.
 
 import { readlinkSync } from 'node:fs';
-import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { type FileHandle, open } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { withLifetime } from '../src/cli/lifetime.ts';
 import { openWholeFile } from '../src/cli/output/whole-file.ts';
 import type { Delivery } from '../src/exports/targets/delivery.ts';
 import { deliverFile, deliverIntoDirectory } from '../src/exports/targets/local.ts';
+import { makeDirectory } from './support/directory.ts';
 
 let directory: string;
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-power-cut-'));
+  directory = await makeDirectory();
 });
-afterEach(() => rm(directory, { recursive: true }));
 
 // What is on the disk cannot be seen without a power cut: it is seen what is written through to it.
 describe.runIf(process.platform === 'linux')('a power cut keeps what is written:', () => {

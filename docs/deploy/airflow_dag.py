@@ -26,7 +26,7 @@ def sync_dag(dag_id: str, schedule: str, mode: str, longest: timedelta) -> DAG:
     ) as dag:
         BashOperator(
             task_id="sync",
-            # exec: Airflow's signal reaches the program, which then commits what it has read.
+            # exec: Airflow's signal reaches affiliate-mirror, which then commits what it has read.
             bash_command=f"exec affiliate-mirror sync --mode {mode} --json",
             append_env=True,
             retries=0,

@@ -1,10 +1,6 @@
-// Turns the outcome of a request into a value or an error of the catalogue: the only place that knows what a status
-// means.
+// Turns the outcome of a request into a value or an error of the catalogue. The meaning of a status is only here.
 
-import { errorBodySchema } from '../contract/answer-bodies.ts';
-import { parseJson } from '../contract/parse-json.ts';
-import type { Timestamp } from '../contract/timestamp.ts';
-import { describeError } from '../describe-error.ts';
+import { describeError } from '../base/describe-error.ts';
 import {
   ApiRejected,
   ApiThrottled,
@@ -14,84 +10,86 @@ import {
   type AppError,
   ContractViolation,
   WriteOutcomeUnknown,
-} from '../errors.ts';
-import { type AnswerHeaders, readRateLimitHeaders } from './rate-limit-headers.ts';
+} from '../base/errors.ts';
+import { errorBodySchema } from '../contract/answer-bodies.ts';
+import { parseJson } from '../contract/parse-json.ts';
+import type { Timestamp } from '../contract/timestamp.ts';
+import { readRateLimitHeaders } from './rate-limit-headers.ts';
 import { isAlwaysThere, saysNotFound } from './refusal.ts';
 import type { Scrub } from './scrub.ts';
 import type { AnswerBody, ApiRequest, Outcome } from './send-request.ts';
 
-/** What an error message says about the call. */
+/** For error messages. */
 export interface AnswerContext {
   readonly request: ApiRequest;
-  /** Scheme, host and port of the program. */
+  /** Scheme, host and port of the API. */
   readonly origin: string;
   /** Empty, or names the proxy. */
   readonly way: string;
-  /** How often the request was sent so far, this time included. */
+  /** From 1. */
   readonly attempt: number;
-  /** When that was allowed. */
   readonly askedAt: Timestamp;
   readonly answeredAt: Timestamp;
   readonly scrub: Scrub;
 }
 
-/** What makes a value of a success's body. */
+/** Makes a value of a success's body. */
 export interface BodyReader<T> {
-  /** Tried first: reads what it can without parsing all of it; null leaves the body to `readJson`. */
-  readonly readBytes?: (bytes: Buffer) => T | null;
+  /** Tried first; null leaves the body to `readJson`. */
+  readonly readBytes?: (bytes: Buffer, askedAt: Timestamp) => T | null;
   /** Throws: ContractViolation and nothing else. */
   readonly readJson: (json: unknown, reject: RejectAnswer) => T;
 }
 
 /**
- * Returns what the reader makes of a success's body.
+ * Returns the value that the reader makes of a success's body.
  *
- * Throws: ApiUnauthorized on 401; ApiThrottled on 429; ApiRejected on any other status from 300 to 499 but 408;
- * ApiUnavailable on that and on 5xx; ApiUnreachable where no whole answer came; ContractViolation on a success that
- * is not what the contract says. On a PUT that may have been applied, the last three become WriteOutcomeUnknown, and so
- * does a refusal that is not the program's own.
+ * Throws: ApiUnauthorized on 401; ApiThrottled on 429; ApiUnavailable on 408 and 5xx; ApiRejected on any other status
+ * from 300 on; ApiUnreachable if no whole answer came; ContractViolation on a success that is not as the contract says.
+ * On a PUT that may have been applied, ApiUnavailable, ApiUnreachable, ContractViolation and a refusal by a proxy
+ * become WriteOutcomeUnknown.
  */
 export function readAnswer<T>(context: AnswerContext, received: Outcome, reader: BodyReader<T>): T {
   const outcome = withoutSecret(context, received);
   try {
     if (outcome.kind === 'unanswered') {
-      const hint = outcome.isNobodyThere && context.way === '' ? CHECK_ADDRESS : '';
+      const hint = outcome.isNothingThere && context.way === '' ? CHECK_ADDRESS : '';
       throw unreachable(context, 'no answer', outcome.reason, hint);
     }
     if (!isSuccess(outcome.status)) throw errorOfStatus(context, outcome);
     if (outcome.body.kind === 'broken-off')
       throw unreachable(context, 'no whole answer', outcome.body.reason);
-    const read = outcome.body.kind === 'text' ? reader.readBytes?.(outcome.body.bytes) : null;
-    return read ?? reader.readJson(...readJson(context, outcome.body));
+    const { body } = outcome;
+    const read = body.kind === 'text' ? reader.readBytes?.(body.bytes, context.askedAt) : null;
+    return read ?? reader.readJson(...readJson(context, body));
   } catch (error) {
     if (!isMaybeApplied(context.request, outcome) && !isForeign(context.request, error)) throw error;
     throw outcomeUnknown(context.request, error);
   }
 }
 
-/** Said where the answer looks like that of something else than the program. */
+/** Said if the answer does not look like that of the API. */
 const CHECK_ADDRESS = ': check AFFILIATE_API_URL';
 
-/** Makes the ContractViolation for an answer, given what the contract expects. */
+/** Makes the ContractViolation for an answer. */
 export type RejectAnswer = (expected: string) => ContractViolation;
 
-/** Returns whether the request may have changed something upstream, as far as its outcome says. */
+/** Returns whether the request is a PUT that may have been applied. */
 export function isMaybeApplied(request: ApiRequest, outcome: Outcome): boolean {
   if (request.method !== 'PUT') return false;
   return outcome.kind === 'unanswered' ? outcome.isSent : leavesOpen(outcome.status);
 }
 
-/** Returns whether a PUT that is answered so may have been applied: it is no refusal, or a redirect. */
+/** Returns whether a PUT with this status may have been applied: a success, a redirect or a failure. */
 export function leavesOpen(status: number): boolean {
   return status < 400 || isFailure(status);
 }
 
-/** Returns whether something in front of the program refused a PUT: it may have asked the program before. */
+/** Returns whether a proxy in front of the API refused a PUT: it may have passed on the PUT before. */
 function isForeign({ method }: ApiRequest, error: unknown): boolean {
   return method === 'PUT' && error instanceof ApiRejected && !error.isOfProgram;
 }
 
-/** Returns the error for a PUT that may have been applied. */
 export function outcomeUnknown(request: ApiRequest, cause: unknown): WriteOutcomeUnknown {
   return new WriteOutcomeUnknown(
     `${request.method} ${request.path} was sent, but whether it was applied is unknown (${describeError(cause)})`,
@@ -100,8 +98,8 @@ export function outcomeUnknown(request: ApiRequest, cause: unknown): WriteOutcom
 }
 
 /**
- * Returns the outcome, its body without the secret: an echo of it belongs neither in a message nor in the data.
- * Where the secret is short, a success is left as it is, because a short one occurs in names and numbers by chance.
+ * Removes an echo of the secret from the body. If the secret is short, a success is left as it is, because a short
+ * secret occurs in names and numbers by chance.
  */
 function withoutSecret({ scrub }: AnswerContext, outcome: Outcome): Outcome {
   if (outcome.kind === 'unanswered' || outcome.body.kind !== 'text') return outcome;
@@ -120,8 +118,8 @@ function isSuccess(status: number): boolean {
 }
 
 /**
- * Returns whether the program, or what is in front of it, failed to answer: nothing is said of the request itself.
- * 408 is among them: a load balancer gives it where the request came too slowly. Source: RFC 9110, 15.5.9.
+ * Returns whether the API, or a proxy in front of it, failed to answer. 408 is among them: a load balancer sends it if
+ * the request came too slowly. Source: RFC 9110, 15.5.9.
  */
 export function isFailure(status: number): boolean {
   return status >= 500 || status === 408;
@@ -133,43 +131,39 @@ function errorOfStatus(context: AnswerContext, answer: Extract<Outcome, { kind: 
   if (status === 401) {
     return new ApiUnauthorized(
       // Source: contract, Authentication 5 and 6.
-      `the program refused the API secret (401${said}): check AFFILIATE_API_SECRET against the account's company settings; the operator may have rotated it`,
+      `the API refused the secret (401${said}): check AFFILIATE_API_SECRET against the account's company settings; the operator may have rotated it`,
     );
   }
   const call = `${context.request.method} ${context.request.path}`;
   if (status === 429) {
     const { resetMs } = readRateLimitHeaders(status, headers, Date.now());
     return new ApiThrottled(
-      `the program limits the request rate: 429 to ${call} ${afterAttempts(context)}`,
+      `the API limits the request rate: 429 to ${call} ${afterAttempts(context)}`,
       resetMs,
     );
   }
   if (isFailure(status)) {
     return new ApiUnavailable(
-      `the program failed on ${call} ${afterAttempts(context)} (${status}${said})`,
+      `the API failed on ${call} ${afterAttempts(context)} (${status}${said})`,
       status,
     );
   }
   const reject = (message: string, isOfProgram: boolean) =>
     new ApiRejected(message, status, sentences, { ...context, isOfProgram });
   if (status < 400) {
-    const target = redirectTarget(context, headers);
-    return reject(
-      `the program answered ${call} with a redirect (${status}) to ${target}${CHECK_ADDRESS}`,
-      false,
-    );
+    return reject(`the API answered ${call} with a redirect (${status})${CHECK_ADDRESS}`, false);
   }
-  // The program's own errors are JSON (contract, Errors).
+  // The API's own errors are JSON (contract, Errors).
   const isOfProgram = !isWebPage && !(saysNotFound(status) && isAlwaysThere(context.request));
   const hint = saysNotFound(status) && !isOfProgram ? CHECK_ADDRESS : '';
-  return reject(`the program rejected ${call} (${status}${said})${hint}`, isOfProgram);
+  return reject(`the API rejected ${call} (${status}${said})${hint}`, isOfProgram);
 }
 
 interface SaidBody {
-  /** What the body is, where it is not in the program's form. */
+  /** A description of the body if it is not in the API's form. */
   readonly said: string;
   readonly isWebPage: boolean;
-  /** What the program says, in its own form; empty for any other body. */
+  /** Empty if the body is not in the API's form. */
   readonly sentences: readonly string[];
 }
 
@@ -184,26 +178,16 @@ function readErrorBody({ scrub }: AnswerContext, body: AnswerBody): SaidBody {
   return { said: '', isWebPage: false, sentences: [error, ...details].map((text) => excerpt(scrub(text))) };
 }
 
-/** Returns what the text is, in words that quote none of it: it may be about people. */
+/** Quotes none of the text: it may be about people. */
 function describeBody(text: string): string {
   if (text.trim() === '') return 'an empty body';
   if (isWebPage(text)) return 'a web page';
   return parseJson(text) === undefined ? 'no JSON' : 'other JSON';
 }
 
-/** What begins like an object may be the program's, cut off. */
+/** A text that begins like an object may be the API's, cut off. */
 function isWebPage(text: string): boolean {
   return /^\s*[^\s{]/.test(text);
-}
-
-// The host alone: what follows it may hold what the page was called with.
-function redirectTarget({ origin, request, scrub }: AnswerContext, headers: AnswerHeaders): string {
-  const location = headers['location'];
-  const text = Array.isArray(location) ? location[0] : location;
-  const base = `${origin}${request.path}`;
-  if (text === undefined || !URL.canParse(text, base)) return 'an address that it does not name';
-  const target = new URL(text, base);
-  return excerpt(scrub(`${target.protocol}//${target.host}`));
 }
 
 function unreachable(context: AnswerContext, what: string, reason: string, hint = ''): ApiUnreachable {
@@ -236,7 +220,7 @@ const EXCERPT_LENGTH = 160;
 
 /**
  * Returns the beginning of a text on one line, without characters that could control a terminal. It ends with a whole
- * word: the beginning of an address would stay where its person is forgotten.
+ * word, because `forget` would not find the beginning of an address.
  */
 export function excerpt(text: string): string {
   // Cut before cleaning too: the body of an error may be megabytes, and only its beginning is shown.

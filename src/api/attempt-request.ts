@@ -1,8 +1,8 @@
-// One attempt: takes a permit of the budget, sends the request once, returns the permit, and writes a line to the log.
+// One attempt: takes a permit of the budget, sends the request once, returns the permit, and logs it.
 
+import { RequestWithheld } from '../base/errors.ts';
 import { RESOURCES } from '../contract/resources.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
-import { RequestWithheld } from '../errors.ts';
 import { isMaybeApplied, outcomeUnknown } from './answer.ts';
 import type { Permit, TakePermit } from './permit.ts';
 import { readRateLimitHeaders } from './rate-limit-headers.ts';
@@ -14,13 +14,13 @@ export interface AttemptDeps {
   readonly takePermit: TakePermit;
   readonly log: RequestLog;
   readonly onRequest?: (event: RequestEvent) => void;
-  /** Without, no request is traced. */
   readonly traceRequest?: TraceRequest;
 }
 
 /**
- * Called before every attempt, once its permit is granted. Resolves to a function that is called immediately before
- * the first byte is written: may the request be sent? Where it rejects, nothing is sent, and the call rejects alike.
+ * Called before every attempt, after its permit is granted. Resolves to a function that is called immediately before
+ * the first byte is written, and returns whether the request may be sent. If it rejects, nothing is sent, and the call
+ * rejects with the same error.
  */
 export type BeforeSend = () => Promise<() => boolean>;
 
@@ -40,9 +40,9 @@ export interface Attempted {
 /**
  * Returns the outcome of one attempt; its permit is returned, once, before this returns or throws.
  *
- * Throws: RequestWithheld where the process was stopped for so long that the request may no longer be sent; what
- * `beforeSend` throws; the signal's reason when aborted; what the budget throws, as WriteOutcomeUnknown where that
- * would hide that a PUT may have been applied.
+ * Throws: RequestWithheld if the process was stopped for so long that the request may no longer be sent; the errors of
+ * `beforeSend`; the signal's reason when aborted; the errors of the budget, as WriteOutcomeUnknown if a PUT may have
+ * been applied.
  */
 export async function attemptRequest(deps: AttemptDeps, wire: Wire, input: AttemptInput): Promise<Attempted> {
   const { request, signal } = input;
@@ -68,7 +68,7 @@ export async function attemptRequest(deps: AttemptDeps, wire: Wire, input: Attem
   if (outcome.kind === 'withheld') {
     await permit.returnUnused();
     throw new RequestWithheld(
-      `${request.method} ${request.path} was not sent: this process was stopped for too long, and was no longer allowed to`,
+      `${request.method} ${request.path} was not sent: this process was stopped for too long`,
     );
   }
   report(deps, input, startedAt, outcome);
@@ -92,14 +92,15 @@ function trace(
   send: () => Promise<Outcome | Withheld>,
 ): Promise<Outcome | Withheld> {
   if (traceRequest === undefined) return send();
-  const single = `${RESOURCES.commissions.path}/`;
-  const route = path.startsWith(single) ? `${single}{id}` : path;
+  const route = path.replace(ID_OF_ONE, '$1{id}');
   return traceRequest({ method, route, attempt, waitedMs: Math.round(waitedMs) }, async (noteStatus) => {
     const outcome = await send();
     if (outcome.kind !== 'withheld') noteStatus(outcome.kind === 'answered' ? outcome.status : null);
     return outcome;
   });
 }
+
+const ID_OF_ONE = new RegExp(`^((?:${RESOURCES.commissions.path}|${RESOURCES.payouts.path})/)[^/]+`);
 
 async function prepare(permit: Permit, beforeSend: BeforeSend | undefined): Promise<() => boolean> {
   if (beforeSend === undefined) return () => permit.isUsable();
@@ -128,7 +129,7 @@ function report(
   onRequest?.({ method, path, status, durationMs, attempt });
 }
 
-// A filter may say who somebody is, and a log is not the mirror: nobody is forgotten in it.
+// A filter may name a person, and a log is not the mirror: forget does not reach it.
 function withoutPerson(query: string): string {
   return query.replace(/(^|&)(email|stripe_customer_id)=[^&]*/g, '$1$2=…');
 }

@@ -1,18 +1,18 @@
-// The connections to the program: direct ones, or through a proxy, which is asked for a tunnel (CONNECT) and sees
-// neither requests nor the secret. A request counts as sent from its first byte in the tunnel on: whatever fails before
-// that is connecting, as without a proxy.
+// The connections to the API: direct ones, or through a tunnel of a proxy (CONNECT), which sees neither requests nor
+// the secret. A request counts as sent from its first byte in the tunnel on: a failure before that is one of
+// connecting.
 
 import { type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
-import type { HttpProxy } from '../config/http-proxy.ts';
+import type { HttpProxy } from '../config/process/http-proxy.ts';
 
 export interface Transport {
   readonly dispatcher: Dispatcher;
-  /** Names the proxy in a message, which a host of NO_PROXY does without; empty where none is set. */
+  /** For messages: names the proxy; empty if none is set. */
   readonly way: string;
   close(): Promise<void>;
 }
 
-/** Returns connections to the origin, none of them open yet. */
+/** No connection is open yet. */
 export function openTransport(origin: string, proxy: HttpProxy | null, timeoutMs: number): Transport {
   const options: Pool.Options = {
     // One request per connection at a time and nothing re-sent by the transport, as HTTP/2 may do: the outcome
@@ -23,8 +23,8 @@ export function openTransport(origin: string, proxy: HttpProxy | null, timeoutMs
     headersTimeout: 0,
     bodyTimeout: 0,
   };
-  // What is in the clear stays on this machine (see config/program-access.ts): a proxy could not reach it, and would
-  // see the secret.
+  // `http:` is for this machine only (see config/program/program-access.ts): a proxy could not reach it, and would see
+  // the secret.
   if (proxy === null || origin.startsWith('http:')) {
     const pool = new Pool(origin, { ...options, connect: { timeout: timeoutMs } });
     return { dispatcher: pool, way: '', close: () => pool.destroy() };

@@ -7,29 +7,28 @@ export interface Permit {
   /** When it was granted: no answer to its request can know of anything that happened before this moment. */
   readonly grantedAt: Timestamp;
   /**
-   * Returns whether a request may be sent with it now. To be called immediately before the bytes are sent: a process
-   * that was stopped meanwhile would otherwise send a request that no longer counts.
+   * Returns whether a request may be sent with it now. Called immediately before the bytes are sent: a process that was
+   * stopped meanwhile would otherwise send a request that no longer counts.
    */
   isUsable(): boolean;
   /**
-   * Returns the permit after its request, however that ended, and passes on what the answer's headers said of the
-   * account's limit (null where no answer came: the request may still be on its way). Resolves to the time of the
-   * answer.
+   * Returns the permit after its request, with the limits from the answer's headers (null if no answer came: the
+   * request may still be on its way). Resolves to the time of the answer.
    */
   returnAnswered(limits: AnsweredLimits | null): Promise<Timestamp>;
-  /** Returns the permit where nothing was sent with it: it no longer counts. */
+  /** Returns the permit if nothing was sent: it no longer counts. */
   returnUnused(): Promise<void>;
 }
 
-/** What an answer said of the account's budget. Source: contract, Rate limit. */
+/** The headers of an answer on the account's limit. Source: contract, Rate limit. */
 export interface AnsweredLimits {
   /** True on 429. */
   readonly throttled: boolean;
   readonly limit: number | null;
   readonly remaining: number | null;
-  /** How long the headers ask to wait; null where they name nothing. */
+  /** The wait that the headers ask for; null if they name none. */
   readonly resetMs: number | null;
 }
 
-/** `timeoutMs` is the longest that the request may take: it may be counted until then, also where it is given up. */
+/** `timeoutMs` bounds the request: it may count until then, even if the caller gives up. */
 export type TakePermit = (signal?: AbortSignal, timeoutMs?: number) => Promise<Permit>;

@@ -1,9 +1,9 @@
-// Reads what the headers of an answer say of the account's budget.
+// Reads the headers on the account's limit.
 
 import { firstOf, type HeaderValue, readRetryAfter, readSeconds } from '../contract/retry-after.ts';
 import type { AnsweredLimits } from './permit.ts';
 
-/** Headers as undici gives them: lower-case names, a list where one came several times. */
+/** Headers as undici gives them: lower-case names, a list if one came several times. */
 export type AnswerHeaders = Readonly<Record<string, HeaderValue>>;
 
 const TOO_MANY_REQUESTS = 429;
@@ -12,16 +12,16 @@ const TOO_MANY_REQUESTS = 429;
 const LONGEST_WAIT_MS = 24 * 60 * 60 * 1000;
 
 /**
- * How long anything that an answer says of the limit holds at most: an answer may be wrong, and a pause of hours would
- * stop the mirror. After it one request asks again.
+ * The longest time for which the headers of an answer hold: they may be wrong, and a pause of hours would stop the
+ * mirror. After it, one request is sent to ask again.
  */
 export const LONGEST_PAUSE_MS = 5 * 60 * 1000;
 
 /**
- * Returns what the answer says of the account's limit; null in each field where it says nothing usable.
+ * A field is null if the headers say nothing usable.
  *
  * Waits are cut to LONGEST_PAUSE_MS. On 429 the wait is the longer of `Retry-After` and `RateLimit-Reset`. A date is
- * measured against the answer's own `Date` header where there is one, since the two clocks may differ.
+ * measured against the answer's own `Date` header if there is one, because the two clocks may differ.
  * Source: contract, Rate limit.
  */
 export function readRateLimitHeaders(status: number, headers: AnswerHeaders, nowMs: number): AnsweredLimits {

@@ -1,14 +1,15 @@
-// Checks the JSON of a success: a list's envelope, or one commission.
+// Checks the JSON of a success: a list's envelope, one commission, or one payout.
 
 import type { z } from 'zod';
 import { type ListEnvelope, listEnvelopeSchema, wholeList } from '../contract/answer-bodies.ts';
 import { type Commission, payableCommissionSchema } from '../contract/commission.ts';
+import { type Payout, payablePayoutSchema } from '../contract/payout.ts';
 import { toContractSpelling } from '../contract/wire-aliases.ts';
 import type { RejectAnswer } from './answer.ts';
 
 /**
- * Returns the function that reads a page: its envelope with its records in the contract's spelling, otherwise
- * unchecked, since one record that does not fit must not cost the others. An array that may be bare is the whole list.
+ * Reads a page: its envelope with its records in the contract's spelling, otherwise unchecked, because one invalid
+ * record must not cost the others. If the list may be bare, an array is the whole list.
  *
  * Throws: ContractViolation.
  */
@@ -22,17 +23,32 @@ export function listReader(mayBeBare: boolean, limit: number) {
 }
 
 /**
- * Returns the function that reads the answer to a request for one commission, by its identifier in lower case. Its own
- * fields and its sale's are checked, those of the referral and the affiliate are not.
+ * Reads one commission, by its identifier in lower case. Its own fields and its sale's are checked, those of the
+ * referral and the affiliate are not.
  *
  * Throws: ContractViolation, also on the commission of another id: money must not be booked on the wrong one.
  */
-export function commissionReader(id: string): (json: unknown, reject: RejectAnswer) => Commission {
+export function commissionReader(id: string): RecordReader<Commission> {
+  return recordReader('commission', payableCommissionSchema, id);
+}
+
+/** The same of a payout: its own fields and those of its commissions are checked. */
+export function payoutReader(id: string): RecordReader<Payout> {
+  return recordReader('payout', payablePayoutSchema, id);
+}
+
+type RecordReader<T> = (json: unknown, reject: RejectAnswer) => T;
+
+function recordReader<T extends { readonly id: string }>(
+  kind: string,
+  schema: z.ZodType<T>,
+  id: string,
+): RecordReader<T> {
   return (json, reject) => {
-    const commission = payableCommissionSchema.safeParse(toContractSpelling(json));
-    if (!commission.success) throw reject(`a commission (${describeIssue(commission.error)})`);
-    if (commission.data.id !== id) throw reject(`the commission ${id}`);
-    return commission.data;
+    const read = schema.safeParse(toContractSpelling(json));
+    if (!read.success) throw reject(`a ${kind} (${describeIssue(read.error)})`);
+    if (read.data.id !== id) throw reject(`the ${kind} ${id}`);
+    return read.data;
   };
 }
 

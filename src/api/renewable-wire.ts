@@ -1,17 +1,16 @@
-// The secret that requests are sent with. It is read again once the API has refused it: a rotation needs no restart.
+// The secret of requests. It is read again when the API refuses it: a rotation needs no restart.
 
 import { makeScrub } from './scrub.ts';
 import type { Wire } from './send-request.ts';
 
 export interface RenewableWire {
   current(): Wire;
-  /** Returns whether there is another secret than the refused one by now. */
+  /** Returns whether there is another secret than the refused one. */
   renew(refused: Wire): boolean;
-  /** Returns how often the secret has changed: another one may be that of another account. */
   renewals(): number;
 }
 
-/** Returns the wire with the secret. `reread` returns the secret as it is by now; null where it cannot change. */
+/** `reread` returns the secret as it is now; null if there is none. */
 export function makeRenewableWire(
   base: Omit<Wire, 'authorization' | 'scrub'>,
   secret: string,

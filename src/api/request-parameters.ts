@@ -1,4 +1,4 @@
-// How parameters are spelled: those of a list in its address, a change of a commission in the body of its PUT.
+// Spells parameters: those of a list in its address, a change of a commission in the body of its PUT.
 
 import type { Expansion, Filters, ListedResource } from '../contract/resources.ts';
 

@@ -1,5 +1,5 @@
-// When a request is sent again, and after how long. p-retry waits between two attempts; the pause that a 429 asks for
-// is the budget's: it holds for every process, and the next attempt takes its permit only after it.
+// Which requests are retried, and after how long. p-retry waits between two attempts. The pause that a 429 asks for is
+// the budget's: it holds for every process, and the next attempt takes its permit only after it.
 
 import pRetry from 'p-retry';
 import {
@@ -9,12 +9,12 @@ import {
   AppError,
   ContractViolation,
   RequestWithheld,
-} from '../errors.ts';
+} from '../base/errors.ts';
 
 export interface Attempts {
   /** How often an attempt may fail before the call fails. */
   readonly most: number;
-  /** How often it may be answered 429 before the call fails; these do not count as failures. */
+  /** How often a 429 may come before the call fails; they do not count as failures. */
   readonly mostThrottled: number;
   /** The first wait takes this long, and up to twice as long by chance; each later one twice that of the one before. */
   readonly firstWaitMs: number;
@@ -23,36 +23,34 @@ export interface Attempts {
 
 /**
  * Five tries spread over four to eight seconds outlast a restart or a lost connection; the queue handles longer
- * outages. Ten 429s, each with its pause, are minutes of an account whose budget somebody else keeps using up; where
- * the pause that they name is over at once, the waits alone span a window of 30 s.
+ * outages. Ten 429s, each with its pause, are minutes of an account whose limit another client keeps using up; if
+ * they name no pause, the waits between attempts span a window of 30 s.
  */
 export const ATTEMPTS: Attempts = { most: 5, mostThrottled: 10, firstWaitMs: 250, longestWaitMs: 16_000 };
 
-/** What may succeed when retried. Everything else fails again, or (a write's unknown outcome) must not be repeated. */
+/** Errors that may pass. Every other fails again, or (a write's unknown outcome) must not be repeated. */
 const TRANSIENT = [ApiUnreachable, ApiUnavailable, ApiThrottled, ContractViolation, RequestWithheld];
 
 export interface RetryOptions {
   readonly onWait: (wait: RetryWait) => void;
-  /** What else may succeed when retried. */
-  readonly mayPass?: (error: AppError) => boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface RetryWait {
+interface RetryWait {
   readonly error: AppError;
   readonly attempt: number;
   readonly waitMs: number;
 }
 
 /**
- * Returns what the first attempt that succeeds returns; attempts are numbered from 1.
+ * Returns the result of the first attempt that succeeds; attempts are numbered from 1.
  *
- * Throws: what the last attempt threw; at once what no retry can fix; the signal's reason when aborted.
+ * Throws: the error of the last attempt, at once if no retry can help; the signal's reason when aborted.
  */
 export async function retry<T>(
   { most, mostThrottled, firstWaitMs, longestWaitMs }: Attempts,
   attempt: (number: number) => Promise<T>,
-  { onWait, mayPass = () => false, signal }: RetryOptions,
+  { onWait, signal }: RetryOptions,
 ): Promise<T> {
   let failed = 0;
   let throttled = 0;
@@ -64,7 +62,7 @@ export async function retry<T>(
     // Clients that failed together do not try again together.
     randomize: true,
     shouldRetry: ({ error, attemptNumber, retryDelay }) => {
-      if (!(error instanceof AppError && (isTransient(error) || mayPass(error)))) return false;
+      if (!(error instanceof AppError && isTransient(error))) return false;
       if (error instanceof ApiThrottled) throttled += 1;
       else failed += 1;
       if (failed >= most || throttled >= mostThrottled) return false;

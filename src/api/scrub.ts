@@ -1,22 +1,20 @@
-// Keeps the secret out of every text that came from the network: servers and proxies echo what they were sent. It is
-// looked for as it is, as JSON escapes it, percent-encoded, and as the header that it was sent in. Spellings that no
-// server makes of what it received (each letter escaped, hexadecimal) are not looked for.
+// Removes the secret from texts that came from the network: servers and proxies echo requests. It is searched for
+// plain, escaped as JSON, percent-encoded, and as the Authorization header. Other spellings, which no server makes of a
+// request (each letter escaped, hexadecimal), are not.
 
 const REPLACEMENT = '[secret]';
 
-/** Removes the secret from a text. */
 export interface Scrub {
   (text: string): string;
-  /** Whether what it finds can only be the secret: a short one may occur in a name or a number by chance. */
+  /** Whether a match can only be the secret: a short one may occur in a name or a number by chance. */
   readonly isSure: boolean;
-  /** Returns the same for a text that is UTF-8, without making a string of it where there is nothing to remove. */
+  /** For UTF-8; makes no string if there is nothing to remove. */
   inBytes(bytes: Buffer): Buffer;
 }
 
-/** Shorter secrets are looked for in messages, not in data. */
+/** Shorter secrets are removed from messages, not from data. */
 const SURE_LENGTH = 8;
 
-/** Returns the scrubber for one secret. */
 export function makeScrub(secret: string): Scrub {
   const inJson = JSON.stringify(secret).slice(1, -1);
   const header = Buffer.from(`${secret}:`).toString('base64').replace(/=+$/, '');

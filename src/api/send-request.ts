@@ -1,18 +1,18 @@
-// Sends one HTTP request and returns its outcome as data, within limits of time and size. What a status means is
-// decided in answer.ts, whether to try again in retry.ts.
+// Sends one HTTP request and returns its outcome as data, within limits of time and size. answer.ts knows the meaning
+// of a status, retry.ts whether to retry.
 
 import { isUtf8 } from 'node:buffer';
 import type { Dispatcher } from 'undici';
-import { describeError, describeUntrusted, errorCode } from '../describe-error.ts';
+import { describeError, describeTls, NO_TLS, networkCode } from '../base/describe-error.ts';
 import type { AnswerHeaders } from './rate-limit-headers.ts';
 import type { Scrub } from './scrub.ts';
 
 export interface ApiRequest {
   readonly method: 'GET' | 'PUT';
   readonly path: string;
-  /** Without the question mark; empty where there is none. */
+  /** Without the question mark; empty if there is none. */
   readonly query: string;
-  /** Form-encoded; null where there is none. */
+  /** Form-encoded; null if there is none. */
   readonly body: string | null;
 }
 
@@ -33,10 +33,10 @@ export type Outcome =
     }
   | {
       readonly kind: 'unanswered';
-      /** False where no byte of the request can have left. */
+      /** False if no byte of the request can have left. */
       readonly isSent: boolean;
-      /** Whether no program seems to be at the address at all. */
-      readonly isNobodyThere: boolean;
+      /** Whether no API seems to be at the address at all. */
+      readonly isNothingThere: boolean;
       readonly reason: string;
     };
 
@@ -47,7 +47,7 @@ export interface Withheld {
 
 export interface Wire {
   readonly dispatcher: Dispatcher;
-  /** Scheme, host and port of the program. */
+  /** Scheme, host and port of the API. */
   readonly origin: string;
   /** Put before every path: the base address may have a path itself. */
   readonly pathPrefix: string;
@@ -63,24 +63,14 @@ export interface Wire {
  */
 const LARGEST_BODY_BYTES = 16 * 1024 * 1024;
 
-/** Mistakes of the caller, not of the network: thrown as they are. */
-const MISUSE_CODES = new Set([
-  'UND_ERR_INVALID_ARG',
-  'UND_ERR_NOT_SUPPORTED',
-  'UND_ERR_DESTROYED',
-  'UND_ERR_CLOSED',
-]);
-
-const NO_TLS = 'ERR_SSL_WRONG_VERSION_NUMBER';
-/** Unknown names and closed ports, and TLS where none is spoken. */
-const NOBODY_THERE = new Set(['ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', NO_TLS]);
+/** Unknown names, closed ports, and a server without TLS. */
+const NOTHING_THERE = new Set(['ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', NO_TLS]);
 
 /**
  * Returns the outcome of one request; redirects are answers like any other. `mayLeave` is called immediately before
  * the first byte is written, after everything that takes time (connecting above all).
  *
- * Throws: the signal's reason when aborted; an error of misuse (a bad argument, a closed client) as it is, unless
- * a PUT may have been sent already.
+ * Throws: the signal's reason when aborted.
  * Network errors are data, without the error object: undici's may carry raw bytes of the answer, which may
  * echo the secret.
  */
@@ -103,13 +93,11 @@ export async function sendRequest(
   } catch (error) {
     if (exchange.isWithheld()) return { kind: 'withheld' };
     signal?.throwIfAborted();
-    const isSent = exchange.isSent();
-    if (isMisuse(error) && !(isSent && request.method === 'PUT')) throw error;
     return {
       kind: 'unanswered',
-      isSent,
-      isNobodyThere: NOBODY_THERE.has(errorCode(error)),
-      reason: wire.scrub(describeFailure(error)),
+      isSent: exchange.isSent(),
+      isNothingThere: NOTHING_THERE.has(networkCode(error)),
+      reason: wire.scrub(describeTls(networkCode(error)) ?? describeError(error)),
     };
   } finally {
     clearTimeout(timer);
@@ -117,14 +105,8 @@ export async function sendRequest(
   }
 }
 
-function describeFailure(error: unknown): string {
-  // OpenSSL's own words name a line of its source.
-  if (errorCode(error) === NO_TLS) return 'what answers there speaks no TLS, which https:// asks for';
-  return describeUntrusted(error, 'NODE_EXTRA_CA_CERTS') ?? describeError(error);
-}
-
 interface Exchange {
-  /** Rejects where no answer began. */
+  /** Rejects if no answer began. */
   readonly outcome: Promise<Outcome>;
   /** False until the first byte is about to be written: all before it is connecting. */
   isSent(): boolean;
@@ -168,7 +150,7 @@ function startExchange(wire: Wire, request: ApiRequest, mayLeave: () => boolean)
         started.abort(new Error('the body is too large'));
       }
     },
-    onResponseEnd: () => answer(decode(chunks, size) ?? undecodable(head?.headers)),
+    onResponseEnd: () => answer(decode(Buffer.concat(chunks, size))),
     onResponseError(_, error) {
       if (head === null) reject(error);
       else answer({ kind: 'broken-off', reason: wire.scrub(describeError(error)) });
@@ -203,30 +185,17 @@ function dispatchOptions(wire: Wire, { method, path, query, body }: ApiRequest):
     headers: {
       authorization: wire.authorization,
       accept: 'application/json',
-      // Nothing here unpacks an answer, and without this a program may choose a coding by itself.
+      // Answers are not decompressed here, and without this header a server may choose a coding itself.
       'accept-encoding': 'identity',
       'user-agent': 'affiliate-mirror',
-      // Of what a cache in front of the API has stored, nothing is believed: see answer-age.ts.
+      // See answer-age.ts.
       ...(method === 'GET' && { 'cache-control': 'no-cache' }),
       ...(body !== null && { 'content-type': 'application/x-www-form-urlencoded' }),
     },
   };
 }
 
-/** Returns the body; null where it is no text. */
-function decode(chunks: readonly Buffer[], size: number): AnswerBody | null {
-  const bytes = Buffer.concat(chunks, size);
-  // Replacing what is not UTF-8 would store damaged names as if they were the program's.
-  return isUtf8(bytes) ? { kind: 'text', bytes } : null;
-}
-
-function undecodable(headers: AnswerHeaders = {}): AnswerBody {
-  const isCoded = headers['content-encoding'] !== undefined;
-  const coded = 'a body with a content-encoding, though none was asked for (accept-encoding: identity)';
-  return { kind: 'unreadable', reason: isCoded ? coded : 'bytes that are no UTF-8' };
-}
-
-function isMisuse(error: unknown): boolean {
-  if (error instanceof TypeError) return true;
-  return MISUSE_CODES.has(errorCode(error));
+function decode(bytes: Buffer): AnswerBody {
+  // Replacing bytes that are not UTF-8 would store damaged names.
+  return isUtf8(bytes) ? { kind: 'text', bytes } : { kind: 'unreadable', reason: 'bytes that are no UTF-8' };
 }

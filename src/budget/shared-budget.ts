@@ -1,14 +1,14 @@
-// The account's request budget, shared by every process on the mirror's database. Exact: the program never sees more
-// than the limit in any window, whatever the processes and the latency. Sends no request.
+// The account's request budget, shared by every process on the mirror's database. Exact: the API never sees more than
+// the limit in any window, for any number of processes and any latency. Sends no request.
 //
-// Why it is exact. The program counts a request at some moment between its sending and its answer. A permit therefore
-// counts from the moment that it is granted until one window after its answer: two requests that share a window at
-// the program always share one here. That costs the latency of a request per window, a fraction of a percent.
-// A process that dies with a permit cannot return it: that permit expires by itself after the time in which it may be
-// used, the longest time that a request may take, and one window. So does one whose request got no answer: what was
-// given up (the worker stops, a job is another worker's by now) may still be on its way to the program. A process that
-// was stopped in between does not use a permit that is older than that. The clock is the database's own; those of the
-// machines do not matter.
+// Why it is exact. The API counts a request at some moment between its sending and its answer. A permit therefore
+// counts from the moment that it is granted until one window after its answer: two requests that share a window at the
+// API always share one here. That costs the latency of a request per window, a fraction of a percent.
+// A process that dies with a permit cannot return it: the permit expires after the time in which it may be used, the
+// longest time that a request may take, and one window. So does a permit whose request got no answer: a request that
+// was given up (the worker stops, another worker has the job) may still be on its way. A process that was stopped in
+// between does not use a permit that is older than that. The clock is the database's own; those of the machines do not
+// matter.
 // Granting is one statement (`take_permit`), so that no process is ever stopped while others wait for its lock.
 // Rejected: fixed windows and token buckets (both let up to twice the limit through at a boundary); BullMQ's limiter
 // (it counts jobs, not requests, and per queue).
@@ -17,12 +17,12 @@ import { uptime } from 'node:os';
 import { sql } from 'kysely';
 import type { AnsweredLimits, TakePermit } from '../api/permit.ts';
 import { LONGEST_PAUSE_MS } from '../api/rate-limit-headers.ts';
-import type { RateLimit } from '../config/rate-limit.ts';
+import type { Logger } from '../base/log.ts';
+import { sleep } from '../base/sleep.ts';
+import type { RateLimit } from '../config/program/rate-limit.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
 import { onlyRow } from '../db/only-row.ts';
-import type { Logger } from '../log.ts';
-import { sleep } from '../sleep.ts';
 import { makeUnlimitedPermits } from './unlimited-permits.ts';
 import {
   type BudgetWait,
@@ -37,16 +37,16 @@ import {
 /** While a payment waits, reads keep this share of the limit, so that a batch never stops a sync. */
 const READS_FLOOR = 0.2;
 /**
- * How long after it was asked for a permit may be used: far longer than connecting takes, and not long for a window.
+ * A permit may be used for so long after it was asked for: far longer than connecting takes, and short for a window.
  */
 const USABLE_MS = 10_000;
-/** A 429 whose headers name no time pauses everybody this long where no window is configured. */
+/** The pause of all processes after a 429 whose headers name no time, if no window is configured. */
 const DEFAULT_PAUSE_MS = 30_000;
 
 export interface BudgetDeps {
   readonly db: Database;
   readonly log: Logger;
-  /** Called with each wait, at least once a second, where somebody watches. */
+  /** Called with each wait, at least once a second. */
   readonly onWait?: (wait: BudgetWait) => void;
   readonly meter?: PermitMeter;
 }
@@ -56,13 +56,13 @@ export interface BudgetOptions {
   readonly priority: Priority;
   /** The longest that one request may take, in milliseconds. */
   readonly requestTimeoutMs: number;
-  /** How long after it was asked for a permit may be used, in milliseconds. */
+  /** In milliseconds after the permit was asked for. */
   readonly usableMs?: number;
 }
 
 /**
- * Returns the function that grants permits of one priority. It waits for as long as the budget demands, and logs what
- * it waits for where that takes long.
+ * Returns the function that grants permits of one priority. It waits for as long as the budget demands, and logs the
+ * reason of a long wait.
  *
  * Throws (from that function): the signal's reason when aborted; the database's errors.
  * Source of the limit itself: contract, Rate limit.
@@ -74,10 +74,9 @@ export function makeTakePermit({ db, log, onWait, meter }: BudgetDeps, options: 
       ? makeUnlimitedPermits({ db, noteThrottled: (limits) => noteThrottled(db, limits) }, { priority })
       : () => askForPermit(db, { rateLimit, priority, requestTimeoutMs, usableMs });
 
-  const readNextFree = makeReadNextFree(db);
   const tell = async ({ reason, waitMs }: PermitWait) => {
     if (onWait === undefined) return;
-    const goesOnInMs = reason === 'window' ? await readNextFree() : reason === 'pause' ? waitMs : null;
+    const goesOnInMs = reason === 'window' ? await readNextFree(db) : reason === 'pause' ? waitMs : null;
     onWait({ reason, goesOnInMs });
   };
   return async (signal) => {
@@ -166,28 +165,14 @@ function toSeconds(ms: number | null | undefined): number | null {
   return ms === null || ms === undefined ? null : ms / 1000;
 }
 
-/** A look costs a statement, and whoever waits asks up to four times a second. */
-const LOOK_EVERY_MS = 1_000;
-
-/**
- * Returns the function that returns in how many milliseconds the next request leaves the window; null where it is not
- * known. For a person who watches: whoever waits needs not know it.
- */
-function makeReadNextFree(db: Database): () => Promise<number | null> {
-  let last: { readonly atMs: number; readonly freeAtMs: number | null } | null = null;
-  return async () => {
-    if (last === null || performance.now() - last.atMs > LOOK_EVERY_MS) {
-      // Requests in flight have no known end. Those of others end together: see foreign_until.
-      const answer = await sql<{ free_in_ms: number | null }>`
-        select (extract(epoch from least(
-            (select min(expires_at) from request_permits where returned_at is not null and expires_at > moment),
-            (select foreign_until from request_budget where foreign_until > moment and foreign_requests > 0)
-          ) - moment) * 1000)::float8 as free_in_ms
-        from clock_timestamp() as moment`.execute(db);
-      const atMs = performance.now();
-      const freeInMs = onlyRow(answer, 'request_permits').free_in_ms;
-      last = { atMs, freeAtMs: freeInMs === null ? null : atMs + freeInMs };
-    }
-    return last.freeAtMs === null ? null : Math.max(0, last.freeAtMs - performance.now());
-  };
+/** Returns in how many milliseconds the next request leaves the window; null if that is not known. */
+async function readNextFree(db: Database): Promise<number | null> {
+  // Requests in flight have no known end. Requests of others end together: see foreign_until.
+  const answer = await sql<{ free_in_ms: number | null }>`
+    select (extract(epoch from least(
+        (select min(expires_at) from request_permits where returned_at is not null and expires_at > moment),
+        (select foreign_until from request_budget where foreign_until > moment and foreign_requests > 0)
+      ) - moment) * 1000)::float8 as free_in_ms
+    from clock_timestamp() as moment`.execute(db);
+  return onlyRow(answer, 'request_permits').free_in_ms;
 }

@@ -1,12 +1,12 @@
-// Who waits for a permit and for what, and what is logged where the wait is long enough for people to wonder.
+// The reasons to wait for a permit, and the log of long waits.
 
 import type { Permit } from '../api/permit.ts';
-import type { Logger } from '../log.ts';
+import type { Logger } from '../base/log.ts';
 
 /** `payments` go first: they must not wait for a walk. */
 export type Priority = 'reads' | 'payments';
 
-/** What a request may have to wait for. See the SQL function take_permit. */
+/** See the SQL function take_permit. */
 export type WaitReason = 'pause' | 'window' | 'payments' | 'answer';
 
 export interface PermitWait {
@@ -17,14 +17,14 @@ export interface PermitWait {
 /** A permit, or how long to wait before asking again, and for what. */
 export type TakenPermit = { readonly permit: Permit } | PermitWait;
 
-/** A wait as a person may be shown it. */
+/** A wait as it is shown. */
 export interface BudgetWait {
   readonly reason: WaitReason;
-  /** Null where nobody knows. */
+  /** Null if it is not known. */
   readonly goesOnInMs: number | null;
 }
 
-/** Who counts permits and waits; of one process, and one priority. Must cost next to nothing. */
+/** Counts permits and waits of one process and one priority. Must cost next to nothing. */
 export interface PermitMeter {
   granted(): void;
   /** Called when a wait is over, however it ended. */
@@ -32,16 +32,16 @@ export interface PermitMeter {
 }
 
 const REASONS: Readonly<Record<WaitReason, string>> = {
-  pause: 'the program asked for a pause (429, or nothing of the limit remains)',
+  pause: 'the API asked for a pause (429, or nothing of the limit remains)',
   window: 'the requests of this window are used up, by this mirror or by others on the account',
   payments: 'payments go first',
-  answer: 'after a pause one request asks first whether the program answers again',
+  answer: 'after a pause one request asks first whether the API answers again',
 };
 
-/** A pause is logged at once; waiting for a window is normal under a limit, and is logged only where it lasts. */
+/** A pause is logged at once; a wait for a window is normal under a limit, and is logged only if it lasts. */
 const LONG_WAIT_MS = 10_000;
 const SAY_AGAIN_MS = 60_000;
-/** Shorter pauses are over before anybody reads about them. */
+/** Shorter pauses are over before a user reads about them. */
 const SHORT_PAUSE_MS = 1000;
 
 /** Returns the function to call with every wait for one permit. */

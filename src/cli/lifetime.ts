@@ -1,28 +1,25 @@
-// The life of one command: what stops it, and what has to be closed when it ends.
+// The life of one command: the signals that stop it, and the closing of everything that it opened.
 
 import type { ExitCode } from './exit-code.ts';
-import { isUnderNohup, watchNpm } from './starters.ts';
 
 export interface Lifetime {
-  /**
-   * Aborts on the first Ctrl-C, SIGTERM or SIGHUP, and when npm, which started us, is gone; its reason is a Stopped.
-   */
+  /** Aborts on the first Ctrl-C, SIGTERM or SIGHUP. Its reason is a Stopped. */
   readonly signal: AbortSignal;
   /**
-   * For work that may be cut off anywhere: `cutOff` is called when the signal aborts, and whatever error the work then
-   * ends in, its being stopped is what is said.
+   * For work that may be cut off anywhere: calls `cutOff` when the signal aborts. Any error of the work after that is
+   * reported as the stop.
    */
   onStop(cutOff: () => void): void;
-  /** What was opened last is closed first, whatever became of the command. */
+  /** Called when the command ends, also after an error; the last one first. */
   onClose(close: () => Promise<unknown>): void;
 }
 
-/** The reason of a lifetime's signal. Not an error of the catalogue: nothing went wrong. */
+/** The reason of a lifetime's signal. Not an error of the catalogue, as a stop is no failure. */
 export class Stopped extends Error {
   readonly exitCode: 130 | 143;
   readonly #cause: StopCause;
 
-  /** `reached` says how far the work came and how it goes on; null where there is nothing to say. */
+  /** `reached`: how far the work came and how it goes on. */
   constructor(cause: StopCause, reached: string | null = null) {
     super(`stopped ${CAUSES[cause].words}${reached === null ? '' : `: ${reached}`}`);
     this.name = 'Stopped';
@@ -30,32 +27,30 @@ export class Stopped extends Error {
     this.#cause = cause;
   }
 
-  /** Returns the same, with how far the work came. */
   saying(reached: string): Stopped {
     return new Stopped(this.#cause, reached);
   }
 }
 
-/** A terminal that is closed sends SIGHUP. */
+/** A terminal sends SIGHUP when it is closed. */
 const CAUSES = {
   SIGINT: { exitCode: 130, words: 'by Ctrl-C' },
   SIGTERM: { exitCode: 143, words: 'by SIGTERM' },
   SIGHUP: { exitCode: 143, words: 'by SIGHUP' },
-  'npm is gone': { exitCode: 143, words: 'since npm, which started it, is gone' },
 } as const;
 
 type StopCause = keyof typeof CAUSES;
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const satisfies StopCause[];
 
-/** npm passes a Ctrl-C on to its child, which has it from the terminal already: one key press, two signals. */
+/** npm passes a Ctrl-C on to its child, which has it from the terminal already. */
 const SAME_KEY_PRESS_MS = 500;
 
 /**
- * Returns the exit code that the work returns, once everything that it opened is closed. The first signal
- * aborts the work; a second one ends the process at once. The environment tells who started us.
+ * Returns the exit code of the work, once everything that it opened is closed. The first signal aborts the work; a
+ * second one ends the process at once.
  *
- * Throws: what the work throws; else what closing throws.
+ * Throws: the error of the work; else the first one of closing.
  */
 export async function withLifetime(
   work: (lifetime: Lifetime) => Promise<ExitCode>,
@@ -77,7 +72,6 @@ export async function withLifetime(
     }
   };
   for (const name of SIGNALS) process.on(name, stop);
-  const endWatch = watchNpm(environment, () => stop('npm is gone'));
   try {
     const lifetime: Lifetime = {
       signal,
@@ -100,8 +94,12 @@ export async function withLifetime(
     }, closers);
   } finally {
     for (const name of SIGNALS) process.off(name, stop);
-    endWatch();
   }
+}
+
+/** Node undoes that SIGHUP is ignored: only the shell's variable for the last command still shows nohup. */
+function isUnderNohup(environment: Readonly<Record<string, string | undefined>>): boolean {
+  return /(^|\/)nohup$/.test(environment['_'] ?? '');
 }
 
 async function closeAfterwards(
@@ -122,12 +120,12 @@ async function closeAfterwards(
       errors.push(error);
     }
   }
-  // What went wrong first explains the rest.
+  // The first error explains the others.
   if (errors.length > 0) throw errors[0];
   return exitCode;
 }
 
-/** Resolves when the signal aborts, and keeps the process alive until it does. */
+/** Resolves when the signal aborts. Keeps the process alive until then. */
 export async function untilStopped(signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   // A listener for a signal keeps no process alive by itself.

@@ -1,13 +1,13 @@
-// Who a command works for: the name that the payment ledger and the logs of deletions keep.
+// The user of a command, for the payment ledger and the log of deletions.
 
 import { userInfo } from 'node:os';
 
-/** Returns the name of this process's user, or its number where it has no name. */
+/** Returns the name of this process's user, or its number if it has no name. */
 export function nameUser(): string {
   try {
     return userInfo().username;
   } catch {
-    // A container may run as a user that its /etc/passwd does not know.
+    // The user of a container may be missing in its /etc/passwd.
     return `uid ${process.geteuid?.()}`;
   }
 }

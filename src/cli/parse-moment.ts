@@ -1,28 +1,39 @@
-// Reads the moments and durations that a user gives at the command line.
+// Parsers of moments and durations in arguments and options.
 
 import { InvalidArgumentError } from 'commander';
-import { readTimestamp } from '../commissions/timestamps.ts';
+import { displayZone } from '../contract/time-zone.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
+import { readTimestamp } from '../payments/timestamps.ts';
 
 /** Returns the moment, which names its zone. Throws: InvalidArgumentError. */
 export function parseMoment(text: string): Timestamp {
-  const read = readTimestamp(text.trim());
-  if ('timestamp' in read) return read.timestamp;
-  throw new InvalidArgumentError(`${read.problem}.`);
+  return read(text, null);
 }
 
-/** Returns the moment; a date alone is its midnight in UTC. Throws: InvalidArgumentError. */
-export function parseDate(text: string): Timestamp {
-  return parseMoment(/^\d{4}-\d{2}-\d{2}$/.test(text.trim()) ? `${text.trim()}T00:00:00Z` : text);
+/** Returns the text of a moment or a date, for `momentOf`. Throws: InvalidArgumentError. */
+export function parseDate(text: string): string {
+  momentOf(text);
+  return text;
+}
+
+/**
+ * Returns the moment; a date alone is its midnight in the display zone, which is known once the configuration is read.
+ * Throws: InvalidArgumentError.
+ */
+export function momentOf(text: string): Timestamp {
+  const isDate = /^\d{4}-\d{2}-\d{2}$/.test(text.trim());
+  return read(text, isDate ? { dayOrder: null, timeZone: displayZone() } : null);
+}
+
+function read(text: string, spelling: Parameters<typeof readTimestamp>[1]): Timestamp {
+  const found = readTimestamp(text.trim(), spelling);
+  if ('timestamp' in found) return found.timestamp;
+  throw new InvalidArgumentError(`${found.problem}.`);
 }
 
 const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
 
-/**
- * Returns the seconds of a duration such as 90m, 26h or 2d.
- *
- * Throws: commander's InvalidArgumentError where it is none.
- */
+/** Returns the seconds of a duration such as 90m, 26h or 2d. Throws: InvalidArgumentError. */
 export function parseDuration(text: string): number {
   const [, number = '', unit = ''] = /^(\d{1,6})([smhd])$/.exec(text.trim()) ?? [];
   const seconds = Number(number) * (SECONDS[unit as keyof typeof SECONDS] ?? 0);

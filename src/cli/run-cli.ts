@@ -1,46 +1,44 @@
-// The command line as a whole: which commands there are, what --help says, and what becomes of their errors.
+// The command line: its commands, the help of the whole, and the reporting of errors.
 
 import { Command } from 'commander';
-import { describeVersion } from '../package.ts';
-import { useTerminal } from '../terminal.ts';
-import type { Cli } from './cli.ts';
+import type { z } from 'zod';
+import { describeVersion } from '../base/package.ts';
+import { useTerminal } from '../base/terminal.ts';
+import type { Cli, CommandFile } from './cli.ts';
 import { EXIT_CODES, type ExitCode } from './exit-code.ts';
-import { HELP_OUTPUT, hintAtOwnHelp } from './help.ts';
-import { withLifetime } from './lifetime.ts';
-import { isOutputLost, surviveLostOutput } from './output/failure.ts';
-import { print } from './output/print.ts';
+import { HELP_OUTPUT } from './help.ts';
+import { type Lifetime, withLifetime } from './lifetime.ts';
+import { isOutputLost, print, surviveLostOutput } from './output/print.ts';
 
-type Register = (program: Command, cli: Cli) => void;
-
-// By the word that names it. Loading them all takes longer than a short command's work, so that one alone is loaded
-// where the first word names it; --help and everything else see them all, and a completion has to know them all.
-const COMMANDS: ReadonlyMap<string, () => Promise<Register>> = new Map([
-  ['demo', async () => (await import('./commands/demo.ts')).registerDemo],
-  ['migrate', async () => (await import('./commands/migrate.ts')).registerMigrate],
-  ['sync', async () => (await import('./commands/sync.ts')).registerSync],
-  ['work', async () => (await import('./commands/work.ts')).registerWork],
-  ['deletions', async () => (await import('./commands/deletions.ts')).registerDeletions],
-  ['commissions', async () => (await import('./commands/commissions.ts')).registerCommissions],
-  ['alerts', async () => (await import('./commands/alerts.ts')).registerAlerts],
-  ['export', async () => (await import('./commands/export.ts')).registerExport],
-  ['status', async () => (await import('./commands/status.ts')).registerStatus],
-  ['personal-data', async () => (await import('./commands/personal-data.ts')).registerPersonalData],
-  ['forget', async () => (await import('./commands/forget.ts')).registerForget],
-  ['doctor', async () => (await import('./commands/doctor.ts')).registerDoctor],
-  ['grants', async () => (await import('./commands/grants.ts')).registerGrants],
-  ['sandbox', async () => (await import('./commands/sandbox.ts')).registerSandbox],
-  ['completion', async () => (await import('./commands/completion.ts')).registerCompletion],
+// By the first word. All of them take longer to load than a short command takes to run, so only the named one is
+// loaded; --help loads all.
+const COMMANDS: ReadonlyMap<string, () => Promise<{ readonly command: CommandFile }>> = new Map([
+  ['demo', () => import('./commands/demo.ts')],
+  ['migrate', () => import('./commands/migrate.ts')],
+  ['sync', () => import('./commands/sync.ts')],
+  ['work', () => import('./commands/work.ts')],
+  ['deletions', () => import('./commands/deletions.ts')],
+  ['commissions', () => import('./commands/commissions.ts')],
+  ['payouts', () => import('./commands/payouts.ts')],
+  ['alerts', () => import('./commands/alerts.ts')],
+  ['export', () => import('./commands/export.ts')],
+  ['status', () => import('./commands/status.ts')],
+  ['personal-data', () => import('./commands/personal-data.ts')],
+  ['forget', () => import('./commands/forget.ts')],
+  ['doctor', () => import('./commands/doctor.ts')],
+  ['grants', () => import('./commands/grants.ts')],
+  ['sandbox', () => import('./commands/sandbox.ts')],
 ]);
 
 const HELP = `
 Start here:
-  $ affiliate-mirror demo             see it work: a made-up program, mirrored on this machine
-  $ affiliate-mirror doctor           check the configuration, the database and the program
-  $ affiliate-mirror sync --migrate   make the tables, and mirror your program into them
+  $ affiliate-mirror demo             see it work: a made-up affiliate program, mirrored on this machine
+  $ affiliate-mirror doctor           check the configuration, the database and the API
+  $ affiliate-mirror sync --migrate   make the tables, and mirror your affiliate program into them
   $ affiliate-mirror work             keep it up to date, on schedule, until Ctrl-C
   $ affiliate-mirror status           how fresh the mirror is
 
-Configuration is read from environment variables; these two are needed to reach your program:
+Configuration is read from environment variables; these two are needed to reach the API:
   AFFILIATE_API_URL, AFFILIATE_API_SECRET
 The others have defaults: see docs/configuration.md.
 Without DATABASE_URL, a Postgres of its own is started under DATA_DIR (.affiliate-mirror).
@@ -72,9 +70,9 @@ async function runCommand(
     return 0;
   }
   let exitCode: ExitCode = 0;
-  const cli: Cli = {
+  const cli = {
     environment,
-    run: async (work) => {
+    run: async (work: (lifetime: Lifetime) => Promise<ExitCode>) => {
       exitCode = await withLifetime(work, environment);
     },
   };
@@ -83,13 +81,13 @@ async function runCommand(
     await program.parseAsync(args, { from: 'user' });
     return exitCode;
   } catch (error) {
-    // The names of errors take as long to load as Node itself to start.
+    // The error classes take as long to load as Node to start.
     const { reportError } = await import('./report-error.ts');
-    return reportError(error, args[0]);
+    return reportError(error);
   }
 }
 
-/** What an unset variable of a shell leaves: no message should name a file or a person with nothing in that place. */
+/** An unset variable of a shell leaves an empty word, which no message could name. */
 function refuseEmptyWords(command: Command): void {
   for (const [index, argument] of command.registeredArguments.entries()) {
     const given: unknown[] = [command.processedArgs[index]].flat();
@@ -101,18 +99,28 @@ function refuseEmptyWords(command: Command): void {
   }
 }
 
-/** Returns the command line, with the command that the word names; with all of them where it names none. */
-export async function loadProgram(cli: Cli, word?: string): Promise<Command> {
+/** Returns the command line, with the command that the word names; with all of them if it names none. */
+export async function loadProgram(cli: Omit<Cli, 'opener'>, word?: string): Promise<Command> {
   const program = new Command('affiliate-mirror')
     .description('Keeps a faithful, queryable copy of an affiliate program in your own Postgres.')
     .usage('COMMAND [options]')
     .option('--version', 'print the versions of affiliate-mirror, of Node and of the schema')
     .exitOverride()
     .configureOutput(HELP_OUTPUT)
+    .showHelpAfterError('(add --help to see its options)')
     .hook('preAction', (_, command) => refuseEmptyWords(command))
     .addHelpText('after', HELP);
-  const named = word === undefined || word === 'completion' ? undefined : COMMANDS.get(word);
-  for (const load of named === undefined ? COMMANDS.values() : [named]) (await load())(program, cli);
-  hintAtOwnHelp(program);
+  const isNamed = word !== undefined && COMMANDS.has(word);
+  for (const [name, load] of COMMANDS) {
+    if (isNamed && name !== word) continue;
+    const { register, connections = { pool: 0 } } = (await load()).command;
+    register(program, { ...cli, opener: { name, connections } });
+  }
   return program;
+}
+
+/** Returns the shapes of every JSON document that a command prints, by the name of its published schema. */
+export async function loadDocuments(): Promise<Readonly<Record<string, z.ZodType>>> {
+  const files = await Promise.all([...COMMANDS.values()].map((load) => load()));
+  return Object.assign({}, ...files.map(({ command }) => command.documents));
 }

@@ -1,21 +1,21 @@
-// Traces, as a command has them: started where the configuration asks for them, ended with the command.
+// Traces of a command: started if the configuration asks for them, ended with the command.
 
 import type { TraceRequest } from '../api/request-event.ts';
-import type { Config } from '../config/config.ts';
-import type { Logger } from '../log.ts';
-import { inSpan } from '../tracing/span.ts';
+import type { Logger } from '../base/log.ts';
+import { inSpan } from '../base/span.ts';
+import type { ProcessConfig } from '../config/config.ts';
 import type { Lifetime } from './lifetime.ts';
 
 /**
- * Has the command traced where the configuration asks for it; else nothing is loaded. To be called before anything else
- * is opened: what is left is sent once everything else is closed.
+ * Starts the traces, if the configuration asks for them. Call it before anything else is opened: the last spans are
+ * sent after everything else is closed.
  */
 export async function openTracing(
   { log, lifetime }: { log: Logger; lifetime: Lifetime },
-  { tracing }: Pick<Config, 'tracing'>,
+  { tracing }: Pick<ProcessConfig, 'tracing'>,
 ): Promise<void> {
   if (tracing === null) return;
-  const { startTracing } = await import('../tracing/start-tracing.ts');
+  const { startTracing } = await import('../observe/tracing/start-tracing.ts');
   const started = startTracing({ onLost: (lost) => log.warn(lost, 'tracing.spans_lost') }, tracing);
   lifetime.onClose(() => started.stop());
 }

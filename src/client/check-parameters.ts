@@ -1,13 +1,13 @@
-// What a list and a search may be asked for, and what a change may hold. Whatever else they are passed is refused
-// before anything is sent: a misspelled filter, or one whose value happens to be undefined, would narrow nothing, and
-// return everybody's records; a misspelled field would leave out a part of the change.
+// Checks the parameters of lists, searches and changes before anything is sent. A misspelled filter, or one whose value
+// happens to be undefined, would filter nothing and return every record; a misspelled field would leave out a part of
+// the change.
 
 import { z } from 'zod';
 import type { CommissionChange, ListQuery } from '../api/request-parameters.ts';
 import { lowerCaseId, timestamp } from '../contract/fields.ts';
 import { FILTERS_OF_SEVERAL, type ListedResource, RESOURCES } from '../contract/resources.ts';
 
-/** The filters of which the program keeps at most one affiliate for each value. */
+/** Filters that at most one affiliate matches. */
 const AFFILIATE_KEYS = ['email', 'stripe_customer_id'] as const;
 
 type Query<R extends ListedResource> = Pick<ListQuery<R>, 'filters' | 'expand'>;

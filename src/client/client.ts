@@ -1,11 +1,11 @@
-// The client of the affiliate program as a library: `import { createClient } from 'affiliate-mirror/client'`. It builds
-// what it needs, since its caller has nothing but an address and a secret, and knows neither a database nor a logger.
+// The client of the affiliate program as a library: `import { createClient } from 'affiliate-mirror/client'`. It needs
+// only an address and a secret: no database and no logger.
 
 import { makeApiClient } from '../api/client.ts';
-import { apiUrlSchema, checkSecret } from '../config/program-access.ts';
+import { ConfigError, ContractViolation } from '../base/errors.ts';
+import { apiUrlSchema, checkSecret } from '../config/program/program-access.ts';
 import { identifier, lowerCaseId } from '../contract/fields.ts';
 import type { ListedResource } from '../contract/resources.ts';
-import { ConfigError, ContractViolation } from '../errors.ts';
 import { checkAffiliateKey, checkChange, checkListParameters } from './check-parameters.ts';
 import { createBudget, findLimitProblems, USUAL_TIMEOUT_MS } from './memory-budget.ts';
 import { checkRecord, invalidRecord, readList } from './read-list.ts';
@@ -14,11 +14,7 @@ import type { Client, ClientOptions, Lists } from './types.ts';
 export type { AnsweredLimits, Permit, TakePermit } from '../api/permit.ts';
 export type { RequestEvent } from '../api/request-event.ts';
 export type { CommissionChange } from '../api/request-parameters.ts';
-export type { RateLimit } from '../config/rate-limit.ts';
-export type { Affiliate, Campaign, Link } from '../contract/affiliate.ts';
-export type { Commission, Sale } from '../contract/commission.ts';
-export type { Referral } from '../contract/referral.ts';
-// biome-ignore lint/performance/noBarrelFile: whoever catches an error of the client imports it from where the client is.
+// biome-ignore lint/performance/noBarrelFile: a caller imports the errors from the same module as the client.
 export {
   AnswerStored,
   ApiRejected,
@@ -31,7 +27,12 @@ export {
   ContractViolation,
   ListUnverified,
   WriteOutcomeUnknown,
-} from '../errors.ts';
+} from '../base/errors.ts';
+export type { RateLimit } from '../config/program/rate-limit.ts';
+export type { Affiliate, Campaign, Link } from '../contract/affiliate.ts';
+export type { Commission, Sale } from '../contract/commission.ts';
+export type { Payout } from '../contract/payout.ts';
+export type { Referral } from '../contract/referral.ts';
 export { createBudget } from './memory-budget.ts';
 export type {
   AffiliateKey,
@@ -44,13 +45,14 @@ export type {
   ListOptions,
   ListParameters,
   Lists,
+  Payouts,
 } from './types.ts';
 
-/** What the live program was seen to limit an account to. */
+/** The limit that was seen of a live program. */
 const USUAL_LIMIT = { requests: 45, windowSeconds: 30 };
 
 /**
- * Returns a client of the program with its own connections, none of them open yet.
+ * Returns a client of the API with its own connections, none of them open yet.
  *
  * ```ts
  * import { ApiRejected, createClient } from 'affiliate-mirror/client';
@@ -69,10 +71,10 @@ const USUAL_LIMIT = { requests: 45, windowSeconds: 30 };
  * }
  * ```
  *
- * Every request waits for the account's budget. What may succeed when sent again is: five attempts within some seconds,
- * and ten times after a 429, each after the wait that the program asks for.
+ * Every request waits for the account's budget. Requests that may succeed when retried are: five attempts within some
+ * seconds, and ten after a 429, each after the wait that the API asks for.
  *
- * Throws: ConfigError naming everything that is wrong with the options.
+ * Throws: ConfigError naming every problem of the options.
  */
 export function createClient(options: ClientOptions): Client {
   const { url, secret, timeoutMs, budget } = checkOptions(options);
@@ -91,9 +93,7 @@ export function createClient(options: ClientOptions): Client {
         const query = { page: 1, limit: 2, ...checkAffiliateKey(key) };
         const { data } = await api.list('affiliates', query, callOptions);
         if (data.length > 1) {
-          throw new ContractViolation(
-            'the program has several affiliates where the contract says one or none',
-          );
+          throw new ContractViolation('the API has several affiliates, but the contract says one or none');
         }
         if (data.length === 0) return null;
         const checked = checkRecord('affiliates', data[0]);
@@ -105,10 +105,20 @@ export function createClient(options: ClientOptions): Client {
     campaigns: lists('campaigns'),
     commissions: {
       async get(id, callOptions = {}) {
-        return (await api.getCommission(checkId(id), callOptions)).commission;
+        return (await api.getCommission(checkId('commission', id), callOptions)).commission;
       },
       async update(id, change, callOptions = {}) {
-        return (await api.putCommission(checkId(id), checkChange(change), callOptions)).commission;
+        return (await api.putCommission(checkId('commission', id), checkChange(change), callOptions))
+          .commission;
+      },
+    },
+    payouts: {
+      ...lists('payouts'),
+      async get(id, callOptions = {}) {
+        return (await api.getPayout(checkId('payout', id), callOptions)).payout;
+      },
+      async pay(id, callOptions = {}) {
+        return (await api.payPayout(checkId('payout', id), callOptions)).payout;
       },
     },
     close: () => api.close(),
@@ -122,16 +132,14 @@ function checkOptions(options: ClientOptions) {
   const problems: string[] = [];
   const url = apiUrlSchema.safeParse(options.url);
   for (const { message } of url.error?.issues ?? []) problems.push(`url ${message}`);
-  // JavaScript may pass on a variable of the environment that is not set.
+  // JavaScript may pass an environment variable that is not set.
   const secret = checkSecret(options.secret ?? '', 'secret', problems);
   const { rateLimit = USUAL_LIMIT, timeoutMs = USUAL_TIMEOUT_MS, budget } = options;
   if (options.rateLimit !== undefined && budget !== undefined) {
     problems.push('rateLimit and budget are both given: keep one of them');
   }
   if (budget !== undefined && typeof budget !== 'function') {
-    problems.push(
-      'budget must be a function, such as createBudget(…) returns: a limit is given as rateLimit',
-    );
+    problems.push('budget must be a function, such as createBudget(…) returns: pass a limit as rateLimit');
   }
   problems.push(...findLimitProblems(rateLimit));
   if (!(Number.isInteger(timeoutMs) && timeoutMs > 0 && timeoutMs <= MOST_TIMEOUT_MS)) {
@@ -141,11 +149,11 @@ function checkOptions(options: ClientOptions) {
   return { url: url.data, secret, timeoutMs, budget: budget ?? createBudget(rateLimit) };
 }
 
-/** A timer of Node with more ends at once. */
+/** A longer timer of Node ends at once. */
 const MOST_TIMEOUT_MS = 2 ** 31 - 1;
 
-// Anything else would ask for another address than that of a commission.
-function checkId(id: string): string {
-  if (!identifier.safeParse(id).success) throw new TypeError('the id of a commission must be a UUID');
+// Any other text would make the address of something else.
+function checkId(kind: string, id: string): string {
+  if (!identifier.safeParse(id).success) throw new TypeError(`the id of a ${kind} must be a UUID`);
   return lowerCaseId(id);
 }

@@ -1,27 +1,22 @@
-// A whole list as an async iterator: asks for the next page only when its reader is out of records, yields each record
-// once, and ends only where the walk has shown that none is missing. The walks are those of src/crawl.
+// A whole list as an async iterator: requests the next page only when its reader is out of records, yields each record
+// once, and ends without an error only if the walk has shown that none is missing. The walks are those of src/crawl.
 //
-// An unfiltered list is read by the prefix walk and judged by its count, as a sync does it. Into and out of a filtered
-// list records come and go at any place, when they begin or cease to match: it is read by the overlap walk, which
-// does not mind, and its count is held against it only where it stood still.
+// An unfiltered list is read by the prefix walk and checked by its count, as by a sync. Records enter and leave a
+// filtered list at any place, when they begin or cease to match. Therefore it is read by the overlap walk, and its
+// count is checked only if the total did not change.
 
 import type { ApiClient } from '../api/client.ts';
 import type { ListQuery } from '../api/request-parameters.ts';
+import { ContractViolation, ListUnverified } from '../base/errors.ts';
 import { MAXIMUM_LIMIT, positionOf } from '../contract/answer-bodies.ts';
 import { type ListedResource, RESOURCES } from '../contract/resources.ts';
 import { crawl } from '../crawl/crawl.ts';
-import type { Loader } from '../crawl/loader.ts';
 import { overlapStart, walkOverlap } from '../crawl/overlap-walk.ts';
-import type { Loaded, Page, PageRequest } from '../crawl/page.ts';
+import { type Loaded, NOTHING_LOADED, settle, type Walk } from '../crawl/page.ts';
 import { OUTRUN, whyUnproven } from '../crawl/tally.ts';
-import { ContractViolation, ListUnverified } from '../errors.ts';
-import { usableId } from '../records/read-record.ts';
-import { describeIssues } from '../records/rejection-reason.ts';
+import { usableId } from '../decode/plain-reader.ts';
+import { describeIssues } from '../decode/rejection-reason.ts';
 import type { InvalidRecord, ListOptions, RecordOf } from './types.ts';
-
-interface RecordPage extends Page {
-  readonly records: readonly unknown[];
-}
 
 /**
  * Yields every record of the list once, as `Lists.list` promises it.
@@ -35,135 +30,61 @@ export async function* readList<R extends ListedResource>(
   query: Pick<ListQuery<R>, 'filters' | 'expand'>,
   { signal, onInvalid }: ListOptions,
 ): AsyncGenerator<RecordOf<R>, void, undefined> {
-  const stop = new AbortController();
-  const stopped = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]);
+  const options = signal && { signal };
   const met = new Set<string>();
-  let waiting: unknown[] = [];
-  let isOver = false;
-  /** Resolves when the reader is out of records: only then is a page asked for. */
-  let wanted = Promise.withResolvers<void>();
-  /** Resolves when there are records, or there will be none. */
-  let served = Promise.withResolvers<void>();
-
-  async function listPage(request: PageRequest): Promise<RecordPage> {
-    await wanted.promise;
-    const options = { signal: stopped, takesStored: true };
-    const { pagination, data, ageMs } = await api.list(resource, { ...request, ...query }, options);
-    return {
-      ...positionOf(pagination),
-      ids: data.map(usableId),
-      records: data,
-      ageMs,
-    };
-  }
-
-  function take({ ids, records }: RecordPage): Loaded {
-    const before = met.size;
-    // A record without an identifier that can be used cannot be distinguished from another; it is invalid, and is
-    // reported.
-    const fresh = records.filter((_, index) => {
-      const id = ids[index] ?? null;
-      if (id === null) return true;
-      const isFresh = !met.has(id);
-      met.add(id);
-      return isFresh;
-    });
-    if (fresh.length > 0) {
-      waiting = fresh;
-      wanted = Promise.withResolvers();
-      served.resolve();
-    }
-    return { distinct: met.size, fresh: met.size - before };
-  }
-
+  let records: readonly unknown[] = [];
+  let loaded: Loaded = NOTHING_LOADED;
   const isFiltered = Object.keys(query.filters ?? {}).length > 0;
-  const walk = isFiltered ? walkFiltered : walkWhole;
-  const doubt = walk({ listPage, take }, stopped).finally(() => {
-    isOver = true;
-    served.resolve();
-  });
-  // Awaited below, once the records before it are yielded.
-  doubt.catch(() => undefined);
-
-  try {
-    while (!isOver || waiting.length > 0) {
-      const records = waiting;
-      waiting = [];
+  const walk = isFiltered ? walkFiltered() : walkWhole();
+  let step = walk.next();
+  while (!step.done) {
+    const { value } = step;
+    if (value.kind === 'ask') {
+      const { pagination, data } = await api.list(resource, { ...value.request, ...query }, options);
+      records = data;
+      step = walk.next({ ...positionOf(pagination), ids: data.map(usableId) });
+    } else if (value.kind === 'load') {
+      const before = met.size;
       for (const record of records) {
+        const id = usableId(record);
+        // Nothing tells one without an identifier from another; it is invalid, and is reported.
+        if (id !== null && met.has(id)) continue;
+        if (id !== null) met.add(id);
         signal?.throwIfAborted();
         const checked = checkRecord(resource, record);
         if ('record' in checked) yield checked.record;
         else if (onInvalid === undefined) throw invalidRecord(resource, checked.invalid);
         else onInvalid(checked.invalid);
       }
-      if (isOver) continue;
-      served = Promise.withResolvers();
-      wanted.resolve();
-      await served.promise;
+      loaded = { distinct: met.size, fresh: met.size - before };
+      step = walk.next(null);
+    } else {
+      step = walk.next(loaded);
     }
-    const reason = await doubt;
-    if (reason !== null) throw new ListUnverified(`the list of ${resource} may lack records: ${reason}`);
-  } finally {
-    stop.abort();
-    wanted.resolve();
-    await doubt.catch(() => undefined);
   }
+  const reason = step.value;
+  if (reason !== null) throw new ListUnverified(`the list of ${resource} may lack records: ${reason}`);
 }
 
-interface Reading {
-  readonly listPage: (request: PageRequest) => Promise<RecordPage>;
-  /** Passes the page's records on to the reader; called once for each page, in order. */
-  readonly take: (page: RecordPage) => Loaded;
+/** Ends with the reason why records may be missing; null if none can be. */
+function* walkWhole(): Walk<string | null> {
+  const { reason } = yield* crawl({ limit: MAXIMUM_LIMIT, resumeFrom: null, head: 'when-moved' });
+  return reason;
 }
 
-const NOTHING: Loaded = { distinct: 0, fresh: 0 };
-
-/** Returns why records may be missing, once the list is read; null where none can be. */
-async function walkWhole({ listPage, take }: Reading, signal: AbortSignal): Promise<string | null> {
-  const taken = new Map<RecordPage, Loaded>();
-  const verdict = await crawl<RecordPage>(
-    {
-      // At once: the load would first gather a batch.
-      listPage: async (request) => {
-        const page = await listPage(request);
-        taken.set(page, take(page));
-        return page;
-      },
-      load: async (pages) => {
-        const loads = pages.map((page) => taken.get(page) ?? NOTHING);
-        for (const page of pages) taken.delete(page);
-        return {
-          ...(loads.at(-1) ?? NOTHING),
-          fresh: loads.reduce((sum, { fresh }) => sum + fresh, 0),
-        };
-      },
-    },
-    { limit: MAXIMUM_LIMIT, resumeFrom: null, head: 'when-moved', signal },
-  );
-  return verdict.reason;
-}
-
-/** Returns the same for a list in which records come and go at any place. */
-async function walkFiltered({ listPage, take }: Reading, signal: AbortSignal): Promise<string | null> {
-  let loaded: Loaded | null = null;
-  const loader: Loader<RecordPage> = {
-    async push(page) {
-      loaded = take(page);
-    },
-    drain: async () => loaded,
-  };
-  const walk = await walkOverlap({ listPage, loader }, overlapStart(MAXIMUM_LIMIT), { signal });
+/** As walkWhole, for a list that records enter and leave at any place. */
+function* walkFiltered(): Walk<string | null> {
+  const walk = yield* walkOverlap(overlapStart(MAXIMUM_LIMIT));
   if (walk.how === 'ended') return walk.why;
   if (walk.how === 'outrun') return OUTRUN;
-  const why = whyUnproven(walk.checkpoint.tally);
+  const { tally } = walk.checkpoint;
+  const why = whyUnproven(tally);
   if (why !== null) return why;
-  const { total, moved } = walk.checkpoint.tally;
-  const { distinct } = (await loader.drain()) ?? NOTHING;
-  if (moved || distinct >= (total ?? 0)) return null;
-  return `${distinct} different records were seen, where the program says that it has ${total}`;
+  const { distinct } = yield* settle();
+  if (tally.moved || distinct >= (tally.total ?? 0)) return null;
+  return `${distinct} different records were seen, but the API says that it has ${tally.total}`;
 }
 
-/** Returns the record, checked, or what is wrong with it. */
 export function checkRecord<R extends ListedResource>(
   resource: R,
   record: unknown,
@@ -175,7 +96,6 @@ export function checkRecord<R extends ListedResource>(
   };
 }
 
-/** Returns the error for a record that nobody wants to go on without. */
 export function invalidRecord(resource: ListedResource, { id, reason }: InvalidRecord): ContractViolation {
   const which = id === null ? 'a record' : `the record ${id}`;
   return new ContractViolation(`${which} of ${resource} is not what the contract says: ${reason}`);

@@ -1,7 +1,7 @@
-// What is behind the question mark of an address of a server. A + is a + there, as in the rest of the address and
-// for psql: it is a blank in forms alone, and a password or the name of a file may hold one.
+// The query of a server's address. A + stays a +, as for psql: only in forms it is a blank, and a password or the name
+// of a file may hold one.
 
-/** Returns the names and values, percent-decoded. Throws: URIError where a % begins no escape. */
+/** Returns the names and values, percent-decoded. Throws: URIError if a % begins no escape. */
 export function readAddressParameters(query: string): ReadonlyMap<string, string> {
   const pairs = query.split('&').filter((pair) => pair !== '');
   return new Map(

@@ -1,27 +1,50 @@
 // The only reader of the environment: checks all variables and reports every problem at once.
 
 import type { z } from 'zod';
-import { ConfigError } from '../errors.ts';
-import { readAlertSettings } from './alerts.ts';
-import { withSslMode } from './database-url.ts';
-import { readScheduledExports } from './exports.ts';
-import type { HttpProxy } from './http-proxy.ts';
-import { readPersonalDataKey } from './personal-data.ts';
-import { readSecret } from './program-access.ts';
-import { readRetention } from './retention.ts';
-import { readS3Access } from './s3-access.ts';
-import { readStatusPasswords, refuseOpenPage } from './status-page.ts';
-import { readTracing, withoutDisabledTracing } from './tracing.ts';
+import { ConfigError } from '../base/errors.ts';
+import { MONEY } from '../contract/money.ts';
+import { readAlertSettings } from './process/alerts.ts';
+import { withSslMode } from './process/database-url.ts';
+import { readScheduledExports } from './process/exports.ts';
+import type { HttpProxy } from './process/http-proxy.ts';
+import { readRetention } from './process/retention.ts';
+import { readS3Access } from './process/s3-access.ts';
+import { readStatusPasswords, refuseOpenPage } from './process/status-page.ts';
+import { readTracing } from './process/tracing.ts';
+import { readPersonalDataKey } from './program/personal-data.ts';
+import { readSecret } from './program/program-access.ts';
 import { environmentSchema, MAY_BE_EMPTY, MAY_BE_SMALL } from './variables.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What each part means: see the variable that it comes from. Null where that is unset, or empty. */
-export type Config = ReturnType<typeof check>;
+/**
+ * The settings of this process, and those of the affiliate program that it mirrors. Each is explained at its variable;
+ * null if that is unset or empty.
+ */
+export interface Config {
+  readonly process: ProcessConfig;
+  readonly program: ProgramConfig;
+}
 
-/** What a command does that asks for more than well-formed variables. */
+export type ProcessConfig = ReturnType<typeof check>['process'];
+export type ProgramConfig = ReturnType<typeof check>['program'];
+
+/** Where the API is, and the secret for it. */
+export interface ProgramAddress {
+  readonly url: string;
+  readonly secret: string;
+  /** Returns the secret that its file holds by now; see ApiClientOptions. Left out: the secret never changes. */
+  readonly rereadSecret?: () => string | null;
+  readonly proxy: HttpProxy | null;
+}
+
+/** The configuration of a command that sends requests to the API. */
+export interface ReachableConfig extends Config {
+  readonly program: ProgramConfig & { readonly address: ProgramAddress };
+}
+
 interface Use {
-  /** Whether it serves the status page: others may reach that only with a password. */
+  /** Whether the command serves the status page, which other machines may reach only with a password. */
   readonly servesPage: boolean;
 }
 
@@ -34,37 +57,27 @@ export function readConfig(environment: Environment, { servesPage }: Use = { ser
   return check(environment, { isProgramNeeded: false, servesPage });
 }
 
-/** Where the program is, and the secret for it. */
-export interface ProgramAddress {
-  readonly url: string;
-  readonly secret: string;
-  /** Returns the secret that its file holds by now; see ApiClientOptions. Left out: the secret never changes. */
-  readonly rereadSecret?: () => string | null;
-  readonly proxy: HttpProxy | null;
-}
-
 /**
- * Returns the checked configuration with the program's address and secret, for the commands that need them.
+ * Returns the checked configuration, with the API's address and secret.
  *
  * Throws: ConfigError naming every missing or malformed variable at once.
  */
 export function readProgramConfig(
   environment: Environment,
   { servesPage }: Use = { servesPage: false },
-): { config: Config; program: ProgramAddress } {
-  const config = check(environment, { isProgramNeeded: true, servesPage });
-  const { url, secret, proxy } = config.api;
-  if (url === null || secret === null) throw new TypeError('the check accepted a missing variable');
-  const rereadSecret = () => readSecret(readGiven(environment), []);
-  return { config, program: { url, secret, rereadSecret, proxy } };
+): ReachableConfig {
+  const { process, program } = check(environment, { isProgramNeeded: true, servesPage });
+  const { address } = program;
+  if (address === null) throw new TypeError('the check accepted a missing variable');
+  return { process, program: { ...program, address } };
 }
 
 function check(
   environment: Environment,
   { isProgramNeeded, servesPage }: { isProgramNeeded: boolean; servesPage: boolean },
 ) {
-  const problems: string[] = [];
-  const given = withoutQuotes(readGiven(environment), problems);
+  const given = readGiven(environment);
+  const problems = findQuotes(given);
   if (isProgramNeeded) problems.push(...missingProgram(given));
   const env = readVariables(given, problems);
   const secret = readSecret(given, problems);
@@ -79,51 +92,57 @@ function check(
   const databaseUrl =
     env.DATABASE_URL === undefined ? null : withSslMode(env.DATABASE_URL, given['PGSSLMODE'], problems);
   if (problems.length > 0) throw new ConfigError(problems);
+  const url = env.AFFILIATE_API_URL;
+  const rereadSecret = () => readSecret(readGiven(environment), []);
+  const address: ProgramAddress | null =
+    url === undefined || secret === null ? null : { url, secret, rereadSecret, proxy };
   return {
-    api: {
-      url: env.AFFILIATE_API_URL ?? null,
-      secret,
+    process: {
+      databaseUrl,
+      dataDir: env.DATA_DIR,
+      databaseSizeLimit: env.DATABASE_SIZE_LIMIT ?? null,
+      redisUrl: env.REDIS_URL ?? null,
       proxy,
+      scheduledExports,
+      s3,
+      alerts,
+      retention: readRetention(env),
+      staleAfterSeconds: env.STALE_AFTER_HOURS * 3600,
+      tracing,
+      displayZone: env.DISPLAY_TIMEZONE ?? env.SYNC_TIMEZONE,
+      status: {
+        host: env.STATUS_HOST,
+        port: env.STATUS_PORT,
+        basePath: env.STATUS_BASE_PATH,
+        ...passwords,
+        metrics: env.METRICS,
+      },
+      logLevel: env.LOG_LEVEL,
+    },
+    program: {
+      address,
       timeoutMs: env.API_TIMEOUT_MS,
       rateLimit: env.API_RATE_LIMIT,
+      money: MONEY[env.AFFILIATE_AMOUNT_UNIT],
+      mirrorSchema: env.MIRROR_SCHEMA,
+      personalData: { mode: env.PII, key },
+      schedules: { full: env.SYNC_FULL_CRON, delta: env.SYNC_DELTA_CRON, timezone: env.SYNC_TIMEZONE },
+      optionalLists: env.OPTIONAL_LISTS,
     },
-    amountUnit: env.AFFILIATE_AMOUNT_UNIT,
-    databaseUrl,
-    mirrorSchema: env.MIRROR_SCHEMA,
-    personalData: { mode: env.PII, key },
-    redisUrl: env.REDIS_URL ?? null,
-    schedules: { full: env.SYNC_FULL_CRON, delta: env.SYNC_DELTA_CRON, timezone: env.SYNC_TIMEZONE },
-    optionalLists: env.OPTIONAL_LISTS,
-    scheduledExports,
-    s3,
-    alerts,
-    retention: readRetention(env),
-    databaseSizeLimit: env.DATABASE_SIZE_LIMIT ?? null,
-    staleAfterSeconds: env.STALE_AFTER_HOURS * 3600,
-    tracing,
-    status: {
-      host: env.STATUS_HOST,
-      port: env.STATUS_PORT,
-      basePath: env.STATUS_BASE_PATH,
-      ...passwords,
-      metrics: env.METRICS,
-    },
-    dataDir: env.DATA_DIR,
-    logLevel: env.LOG_LEVEL,
   };
 }
 
-/** Returns the variables that count. */
+/** Returns the variables that are set. */
 function readGiven(environment: Environment): Environment {
   const set = Object.entries(withSmallLetters(environment)).filter(
     ([name, value]) => value !== undefined && (value.trim() !== '' || MAY_BE_EMPTY.includes(name)),
   );
-  return withoutDisabledTracing(Object.fromEntries(set));
+  return Object.fromEntries(set);
 }
 
 /**
- * Returns every variable as its schema reads it; what is wrong is added to `problems`. A malformed one is as if it were
- * not set, so that what several variables need of each other can be checked all the same.
+ * Returns every variable as its schema reads it; problems are added to `problems`. A malformed variable counts as
+ * unset, so that the rules between variables are checked as well.
  */
 function readVariables(given: Environment, problems: string[]): z.output<typeof environmentSchema> {
   const parsed = environmentSchema.safeParse(given);
@@ -136,25 +155,21 @@ function readVariables(given: Environment, problems: string[]): z.output<typeof 
   );
 }
 
-const IN_QUOTES = /^\s*(["'])(.*)\1\s*$/s;
-/** What pg reads beside DATABASE_URL. */
+const IN_QUOTES = /^\s*(["']).*\1\s*$/s;
+/** Variables that pg itself reads. */
 const OF_LIBPQ = /^PG(HOST|PORT|USER|PASSWORD|DATABASE|OPTIONS|SSLMODE)$/;
 
-/**
- * Returns the variables without the quotes around their values, so that the rest of each is checked as well. The quotes
- * are added to `problems`: a shell takes them away, `docker run --env-file` passes them on.
- */
-function withoutQuotes(given: Environment, problems: string[]): Environment {
-  const read = Object.entries(given).map(([name, value = '']) => {
-    const [, , inside] = IN_QUOTES.exec(value) ?? [];
-    const isRead = name in environmentSchema.shape || OF_LIBPQ.test(name);
-    if (inside === undefined || !isRead) return [name, value];
-    problems.push(
-      `${name} begins and ends with a quotation mark, which counts as part of the value (docker run --env-file keeps it): leave both out`,
+/** A shell takes quotes around a value away, `docker run --env-file` passes them on. */
+function findQuotes(given: Environment): string[] {
+  return Object.entries(given)
+    .filter(
+      ([name, value = '']) =>
+        IN_QUOTES.test(value) && (name in environmentSchema.shape || OF_LIBPQ.test(name)),
+    )
+    .map(
+      ([name]) =>
+        `${name} begins and ends with a quotation mark, which counts as part of the value (docker run --env-file keeps it): leave both out`,
     );
-    return [name, inside];
-  });
-  return Object.fromEntries(read);
 }
 
 function readProxy(url: string | undefined, exceptions = ''): HttpProxy | null {
@@ -166,12 +181,12 @@ function withSmallLetters(environment: Environment): Environment {
   return { ...environment, ...Object.fromEntries(small.filter(([, value]) => value !== undefined)) };
 }
 
-/** Returns what is missing of the program's address and secret, each with how to fix it. */
+/** Returns a sentence for the API's address and the secret each that is not set. */
 function missingProgram(given: Environment): string[] {
   const { AFFILIATE_API_URL, AFFILIATE_API_SECRET, AFFILIATE_API_SECRET_FILE } = given;
   const problems: string[] = [];
   if (!AFFILIATE_API_URL) {
-    problems.push('AFFILIATE_API_URL is not set: give the base address of the program, without /v1');
+    problems.push('AFFILIATE_API_URL is not set: give the base address of the API, without /v1');
   }
   if (!AFFILIATE_API_SECRET && !AFFILIATE_API_SECRET_FILE) {
     // Source: contract, Authentication 6.

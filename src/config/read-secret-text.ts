@@ -1,15 +1,15 @@
-// The text of a secret: in a variable, or in the file that the variable's twin NAME_FILE names.
+// The text of a secret: in the variable NAME, or in the file that NAME_FILE names.
 
 import { readFileSync } from 'node:fs';
-import { describeError } from '../describe-error.ts';
+import { describeError } from '../base/describe-error.ts';
 
 export interface SecretText {
   readonly text: string;
-  /** The variable that it is from: NAME or NAME_FILE. */
+  /** NAME or NAME_FILE. */
   readonly from: string;
 }
 
-/** Returns the text as it is, or null where neither is set; what is wrong with the two is added to `problems`. */
+/** Returns the text unchanged; null if neither is set. Problems are added to `problems`. */
 export function readSecretText(
   name: string,
   given: Readonly<Record<string, string | undefined>>,

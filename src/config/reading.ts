@@ -1,10 +1,10 @@
-// How a schema reads the text of a variable, or says what is wrong with it.
+// Schemas from functions that read the text of a variable.
 
 import { z } from 'zod';
 
 /**
- * Returns the schema of a text: `read` returns what it means, or what `refuse` returns, given a message that follows
- * the variable's name.
+ * Returns the schema of a text. `read` returns its value, or calls `refuse` with a message that follows the variable's
+ * name.
  */
 export function reading<T>(read: (text: string, refuse: (message: string) => never) => T) {
   return z.string().transform((text, context) =>
@@ -15,7 +15,7 @@ export function reading<T>(read: (text: string, refuse: (message: string) => nev
   );
 }
 
-/** Returns the address; null where it is none, or its user or password cannot be decoded. */
+/** Returns null if the text is no address, or its user or password cannot be decoded. */
 export function readUrl(text: string): URL | null {
   try {
     const url = new URL(text);

@@ -1,11 +1,10 @@
-// What an environment variable is: its meaning, its default, and the schema that reads its text; and the schemas that
-// several of them share.
+// The declaration of an environment variable: meaning, default and schema; and the schemas that several share.
 
 import { CronExpressionParser } from 'cron-parser';
 import { z } from 'zod';
 import { reading } from './reading.ts';
 
-/** Returns the schema of a variable with a default, written as a user would write it and read by the same schema. */
+/** Returns the schema of a variable with a default, which is written as a user writes it. */
 export function variable<S extends z.ZodType<unknown, string>>(
   meaning: string,
   read: S,
@@ -15,15 +14,14 @@ export function variable<S extends z.ZodType<unknown, string>>(
   return read.prefault(initial as never).meta({ description: meaning, shownDefault });
 }
 
-/** Returns the schema of a variable that may be left out; `without` says what is done then. */
+/** Returns the schema of a variable without a default; `without` describes it unset. */
 export function optional<S extends z.ZodType<unknown, string>>(meaning: string, read: S, without = 'none') {
   return read.optional().meta({ description: meaning, shownDefault: without });
 }
 
-/** What some variables hold, as their schemas read them. */
+/** The values of some variables. */
 export type Values<V extends z.ZodRawShape> = z.output<z.ZodObject<V>>;
 
-/** Accepts a whole number. */
 export const integer = (from: number, to: number) =>
   z
     .string()
@@ -32,12 +30,12 @@ export const integer = (from: number, to: number) =>
     .refine((value) => value >= from && value <= to, `must be a whole number from ${from} to ${to}`);
 
 /**
- * The parser takes H for a random value, another one each time, drops the end of 1-2-3, and writes the whole range in
- * place of a *: 5* becomes 50-59. It makes up fields that are missing.
+ * Forms that the parser misreads: H is a new random value each time, 1-2-3 loses its end, and 5* becomes 50-59. It also
+ * makes up missing fields.
  */
 const MISREAD = /\bH\b|-[^,]*-|[^,]\*|[*?][^/,]/i;
 
-/** Accepts cron syntax, as BullMQ's own parser reads it; empty means no such schedule. */
+/** Cron syntax, as BullMQ's parser reads it; empty is no schedule. */
 export const cron = reading((text, refuse): string | null => {
   if (text.trim() === '') return null;
   const fields = text.trim().split(/\s+/);
@@ -48,7 +46,6 @@ export const cron = reading((text, refuse): string | null => {
   );
 });
 
-/** Accepts names with commas between them. */
 export const names = z.string().transform((text) =>
   text
     .split(',')

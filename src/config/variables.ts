@@ -1,23 +1,23 @@
-// Every environment variable of affiliate-mirror, with its rules, meaning and default; those of a larger part are in
-// its file.
+// Every environment variable, with its rules, meaning and default; those of a larger part are in its file.
 
 import { z } from 'zod';
-import { ALERT_VARIABLES } from './alerts.ts';
-import { AMOUNT_UNITS } from './amount-unit.ts';
-import { databaseUrlSchema } from './database-url.ts';
-import { EXPORT_VARIABLES } from './exports.ts';
-import { proxyUrlSchema } from './http-proxy.ts';
-import { listSettings, OPTIONAL_LISTS } from './optional-lists.ts';
-import { PERSONAL_DATA_MODES } from './personal-data.ts';
-import { apiUrlSchema } from './program-access.ts';
-import { RATE_LIMIT_FORM, readRateLimit } from './rate-limit.ts';
+import { AMOUNT_UNITS } from '../contract/money.ts';
+import { OPTIONAL_LISTS } from '../contract/optional-lists.ts';
+import { isTimeZone } from '../contract/time-zone.ts';
+import { ALERT_VARIABLES } from './process/alerts.ts';
+import { databaseUrlSchema } from './process/database-url.ts';
+import { EXPORT_VARIABLES } from './process/exports.ts';
+import { proxyUrlSchema } from './process/http-proxy.ts';
+import { readRedisAddress } from './process/redis-address.ts';
+import { RETENTION_VARIABLES } from './process/retention.ts';
+import { S3_VARIABLES } from './process/s3-access.ts';
+import { STATUS_VARIABLES } from './process/status-page.ts';
+import { TRACING_VARIABLES } from './process/tracing.ts';
+import { listSettings } from './program/optional-lists.ts';
+import { PERSONAL_DATA_MODES } from './program/personal-data.ts';
+import { apiUrlSchema } from './program/program-access.ts';
+import { RATE_LIMIT_FORM, readRateLimit } from './program/rate-limit.ts';
 import { reading } from './reading.ts';
-import { readRedisAddress } from './redis-address.ts';
-import { RETENTION_VARIABLES } from './retention.ts';
-import { S3_VARIABLES } from './s3-access.ts';
-import { STATUS_VARIABLES } from './status-page.ts';
-import { isTimeZone } from './time-zone.ts';
-import { TRACING_VARIABLES } from './tracing.ts';
 import { cron, integer, optional, variable } from './variable.ts';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -36,7 +36,7 @@ const redisUrl = reading((text, refuse) => {
 
 /** In the order of the documentation. */
 const schema = {
-  AFFILIATE_API_URL: optional('base address of the program, without `/v1`', apiUrlSchema),
+  AFFILIATE_API_URL: optional('base address of the API, without `/v1`', apiUrlSchema),
   AFFILIATE_API_SECRET: optional('the API secret', z.string()),
   AFFILIATE_API_SECRET_FILE: optional('a file that holds the API secret', z.string()),
   DATABASE_URL: optional(
@@ -56,18 +56,18 @@ const schema = {
     'mirror',
   ),
   PII: variable(
-    'how personal data are stored: `plain`, `hash` (keyed hashes, which still join) or `omit` (not at all)',
+    'how [personal data](personal-data.md) are stored: `plain`, `hash` or `omit`',
     z.enum(PERSONAL_DATA_MODES, `must be one of ${PERSONAL_DATA_MODES.join(', ')}`),
     'plain',
   ),
   PII_KEY_FILE: optional('a file of at least 32 bytes, the key of the hashes; needed for `hash`', z.string()),
   API_RATE_LIMIT: variable("the account's budget, requests/seconds; `none` for no limit", rateLimit, '45/30'),
   API_TIMEOUT_MS: variable('longest wait for one answer, in milliseconds', integer(1, 600_000), '30000'),
-  HTTPS_PROXY: optional('proxy for requests to the program; also in small letters', proxyUrlSchema),
-  HTTP_PROXY: optional('the same, where `HTTPS_PROXY` is not set', proxyUrlSchema),
-  NO_PROXY: optional('hosts and domains that are reached without it, with commas between them', z.string()),
+  HTTPS_PROXY: optional('proxy for requests to the API; also in small letters', proxyUrlSchema),
+  HTTP_PROXY: optional('the same, if `HTTPS_PROXY` is not set', proxyUrlSchema),
+  NO_PROXY: optional('hosts and domains reached without it, with commas between them', z.string()),
   AFFILIATE_AMOUNT_UNIT: variable(
-    'what the program counts amounts in: `minor` units of the currency (USD 2 digits, JPY 0, KWD 3), `cent` (2, whatever the currency) or `major` units',
+    'the unit of amounts in the API: `minor` units of the currency (USD 2 digits, JPY 0), `cent` (2 in every currency) or `major`',
     z.enum(AMOUNT_UNITS, `must be one of ${AMOUNT_UNITS.join(', ')}`),
     'minor',
   ),
@@ -87,8 +87,13 @@ const schema = {
     '*/15 * * * *',
   ),
   SYNC_TIMEZONE: variable('the time zone of every schedule, such as `Europe/Berlin`', timezone, 'UTC'),
+  DISPLAY_TIMEZONE: optional(
+    'the time zone of times, days and months that people read; JSON, the database and logs keep UTC',
+    timezone,
+    'that of `SYNC_TIMEZONE`',
+  ),
   OPTIONAL_LISTS: variable(
-    `lists that the program has beyond its contract: \`auto\` asks it once a day for each, \`none\`, or their names with commas between them (${OPTIONAL_LISTS.join(', ')})`,
+    `lists that the API has beyond its contract: \`auto\` asks it once a day for each, \`none\`, or their names with commas between them (${OPTIONAL_LISTS.join(', ')})`,
     listSettings,
     'auto',
   ),
@@ -113,10 +118,10 @@ const schema = {
 
 export const environmentSchema = z.object(schema);
 
-/** Other programs read them in small letters too, and prefer these. */
+/** Also read in small letters, which win, as in other software. */
 export const MAY_BE_SMALL: readonly string[] = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'];
 
-/** Empty means something here. Every other variable that is empty counts as unset. */
+/** Empty is a value of these. Every other empty variable counts as unset. */
 export const MAY_BE_EMPTY: readonly string[] = [
   'SYNC_FULL_CRON',
   'SYNC_DELTA_CRON',

@@ -1,21 +1,20 @@
-// The affiliate: a person who refers customers; with the campaign that it was recruited for, and the link, its tracked
-// address. Source: contract, Affiliate, Campaign and Link.
+// The affiliate, who refers customers; the campaign that recruited it, and the link, its tracked address.
+// Source: contract, Affiliate, Campaign and Link.
 
 import type { z } from 'zod';
 import { boolean, identity, integer, json, list, number, one, record, text, timestamp } from './declare.ts';
 
-/** A share may have a fraction. */
 export const CAMPAIGN = record('campaigns', {
   ...identity,
-  name: text('nobody', 'Name of the campaign.'),
-  url: text('nobody', 'Address that its links lead to.', 'seen in the wild'),
+  name: text('none', 'Name of the campaign.'),
+  url: text('none', 'Address that its links lead to.', 'seen in the wild'),
   private: boolean('Whether affiliates join by invitation only.', 'seen in the wild'),
   commission_percent: number('Share of a sale that affiliates earn, in per cent.', 'seen in the wild'),
   days_until_commissions_are_due: integer(
     'Days after which a commission becomes payable.',
     'seen in the wild',
   ),
-  reward_type: text('nobody', 'How affiliates are paid: percent or amount; an open set.', 'seen in the wild'),
+  reward_type: text('none', 'How affiliates are paid: percent or amount; an open set.', 'seen in the wild'),
   commission_amount_cents: integer('Amount of each commission, in cents.', 'seen in the wild'),
   max_commission_period_months: integer(
     'For how many months the sales to a customer earn commissions.',
@@ -39,8 +38,8 @@ export type Link = z.infer<typeof linkSchema>;
 
 /**
  * Beyond what the contract calls null, a time that marks an event may be null until the event: `confirmed_at` of an
- * affiliate who never confirmed, `payout_email_confirmed_at` where `payout_email` is empty (assumed). `campaign` is in
- * the contract's table, but a list shows it where it was asked for.
+ * affiliate who never confirmed, `payout_email_confirmed_at` if `payout_email` is empty (assumed). `campaign` is in
+ * the contract's table, but a list shows it only if it is expanded.
  */
 export const AFFILIATE = record('affiliates', {
   ...identity,
@@ -77,7 +76,7 @@ export const AFFILIATE = record('affiliates', {
   visitors: integer('Visitors referred so far, leads and conversions included.'),
   leads: integer('Leads referred so far, conversions included.'),
   conversions: integer('Conversions referred so far.'),
-  state: text('nobody', 'Such as active, disabled or suspicious; an open set.', 'seen in the wild'),
+  state: text('none', 'Such as active, disabled or suspicious; an open set.', 'seen in the wild'),
   wise_email: text('address', 'Email address at another payout provider.', 'seen in the wild'),
   wise_email_confirmed_at: timestamp('When the affiliate confirmed that address.', 'seen in the wild'),
   campaign: one(CAMPAIGN, 'expanded'),

@@ -1,4 +1,4 @@
-// The bodies of answers: the envelope around every list, and what every error says.
+// The bodies of answers: the envelope of lists, and errors.
 // Source: contract, Pagination envelope; Errors.
 
 import { z } from 'zod';
@@ -6,7 +6,7 @@ import { z } from 'zod';
 const count = z.int().nonnegative();
 const pageNumber = z.int().positive();
 
-/** Records stay unchecked here: one that does not fit must not cost the others of its page. */
+/** Records stay unchecked here: one invalid record must not cost the others of its page. */
 export const listEnvelopeSchema = z.looseObject({
   pagination: z.looseObject({
     previous_page: pageNumber.nullable(),
@@ -22,7 +22,7 @@ export const listEnvelopeSchema = z.looseObject({
 
 export type ListEnvelope = z.infer<typeof listEnvelopeSchema>;
 
-/** Returns the envelope of a list that was answered without one: all of it is on its one page. */
+/** Returns the envelope of a list that was answered without one: it has a single page. */
 export function wholeList(data: readonly unknown[], limit: number) {
   const total = data.length;
   return {
@@ -39,7 +39,7 @@ export function wholeList(data: readonly unknown[], limit: number) {
   };
 }
 
-/** Returns where the page lies in its list: by the page number and limit that were answered, not those asked for. */
+/** By the page number and limit of the answer, which may differ from those of the request. */
 export function positionOf({ current_page, limit, total_count, next_page }: ListEnvelope['pagination']) {
   return {
     /** Of the page's first record, from 0. */

@@ -1,6 +1,6 @@
-// How a field that the API sends is declared: once, in affiliate.ts, referral.ts and commission.ts. From it come the
-// schema, the column's type, what is personal, the other spelling of its name, the sandbox's column, value, JSON and
-// OpenAPI, and the records of tests and bench. SQL that people read stays SQL, and a test says what it lacks.
+// Declares each field that the API sends, once: in affiliate.ts, referral.ts, commission.ts and payout.ts. That gives
+// the schema, the column's type, the treatment of personal data, the alias, the sandbox's column, value, JSON and
+// OpenAPI, and the records of tests and bench. SQL that people read stays SQL; a test names the fields that it lacks.
 
 import { z } from 'zod';
 import {
@@ -13,31 +13,30 @@ import {
 /**
  * `always`: the contract promises a value. `or null`: the contract says that it may be null. `null accepted`: the
  * contract promises a value, but null was seen in the wild or is assumed. `seen in the wild`: the contract does not
- * show the field; it may be null. `expanded`: as `null accepted`, in answers that were asked for it.
+ * show the field; it may be null. `expanded`: as `null accepted`, in answers to requests that expand it.
  */
 export type Presence = 'always' | 'or null' | 'null accepted' | 'seen in the wild' | 'expanded';
 
 /**
  * `identity`: an address by which a person is known. `address`: one that several people may share, such as that of a
- * company. `text`: anything else. `pseudonym`: an identifier at the payment processor, which is kept until the person
- * is forgotten. `coupon` and `figures`: JSON of which parts are kept.
+ * company. `text`: any other. `pseudonym`: an identifier at the payment processor, stored until the person is
+ * forgotten. `coupon` and `figures`: JSON of which parts are stored.
  */
 export type PersonalKind = 'identity' | 'address' | 'text' | 'pseudonym' | 'coupon' | 'figures';
 
-/** The tables in which records are kept. */
-export type Table = 'campaigns' | 'affiliates' | 'links' | 'referrals' | 'sales' | 'commissions';
+export type Table = 'campaigns' | 'affiliates' | 'links' | 'referrals' | 'sales' | 'commissions' | 'payouts';
 
 export type FieldType = 'identifier' | 'text' | 'timestamp' | 'integer' | 'number' | 'boolean' | 'json';
 
 export interface Field<Schema extends z.ZodType = z.ZodType> {
   readonly type: FieldType;
-  /** Of its value, null included where that is accepted. */
+  /** Includes null if that is accepted. */
   readonly schema: Schema;
   readonly presence: Presence;
   /** One sentence. */
   readonly meaning: string;
-  readonly about: PersonalKind | 'nobody';
-  /** Its name in live deployments, where that is another. */
+  readonly about: PersonalKind | 'none';
+  /** Its name in live deployments; null if it is the same. */
   readonly alias: string | null;
 }
 
@@ -46,7 +45,7 @@ export interface Nesting<Schema extends z.ZodType = z.ZodType, Inner extends Fie
   readonly type: 'one' | 'list' | 'part';
   readonly schema: Schema;
   readonly presence: Presence;
-  /** Where the nested records are kept; null for a part. */
+  /** Of the nested records; null for a part. */
   readonly table: Table | null;
   readonly fields: Inner;
 }
@@ -55,7 +54,7 @@ export type Fields = Readonly<Record<string, Field | Nesting>>;
 
 export type ValueOf<F extends Field | Nesting> = z.infer<F['schema']>;
 
-/** Returns whether the field holds a value, and neither a record nor a part. */
+/** Returns whether the field is neither a record nor a part. */
 export function isValue(field: Field | Nesting): field is Field {
   return 'meaning' in field;
 }
@@ -84,7 +83,7 @@ const makeKind =
     meaning: string,
     presence = 'always' as P,
     alias: string | null = null,
-    about: Field['about'] = 'nobody',
+    about: Field['about'] = 'none',
   ): Field<OrNull<S, P>> => ({
     type,
     schema: orNull(schema, presence),
@@ -94,7 +93,7 @@ const makeKind =
     alias,
   });
 
-/** Of every text and every object it must be said whom it is about. */
+/** For texts and objects, `about` must be given. */
 const makePersonalKind =
   <S extends z.ZodType>(type: FieldType, schema: S) =>
   <P extends Presence = 'always'>(
@@ -107,7 +106,7 @@ const makePersonalKind =
 
 /** Free text, also for values of an open set. */
 export const text = makePersonalKind('text', textSchema);
-/** An object whose fields the contract does not show: it is kept whole. */
+/** An object whose fields the contract does not show: it is stored whole. */
 export const json = makePersonalKind('json', z.record(z.string(), z.unknown()));
 export const timestamp = makeKind('timestamp', timestampSchema);
 /** A counter or an amount. */
@@ -120,14 +119,14 @@ export const boolean = makeKind('boolean', z.boolean());
 export const identity = {
   id: makeKind('identifier', identifierSchema)('Identifier.'),
   created_at: timestamp('When it was created.'),
-  updated_at: timestamp('When the program last updated it.'),
+  updated_at: timestamp('When the affiliate program last updated it.'),
 };
 
 /**
- * Returns a kind of record of which the identity and what is `required` must be present; any other field may be absent.
+ * The identity and the `required` fields must be present; any other field may be absent.
  *
- * A field that is absent says nothing about its value (nested objects are partial views, and a field may vanish
- * upstream): its column is left alone. Fields that are not declared are kept.
+ * An absent field says nothing about its value (nested objects are partial views, and a field may vanish from the
+ * API): its column does not change. Undeclared fields are preserved.
  */
 export function record<F extends Fields, Required extends string = never>(
   table: Table,
@@ -167,7 +166,7 @@ interface Nestable {
   readonly schema: z.ZodType;
 }
 
-/** Required fields first, so that a refusal names what is missing of them before anything else. */
+/** Required fields come first, so that a rejection names the missing ones before any other problem. */
 function schemaOf<F extends Fields, Required extends string>(
   fields: F,
   required: readonly string[],

@@ -10,11 +10,11 @@ import { findTimestampProblem } from './timestamp.ts';
 export const identifier = z.guid();
 
 /**
- * Returns an identifier in lower case, any other text as it is. All code has identifiers so: to Postgres "3F" is not
- * "3f", and an API that changes the case would make a second row of each record.
+ * Returns an identifier in lower case, any other text as it is. All code has identifiers in lower case: to Postgres
+ * "3F" is not "3f", and an API that changes the case would make a second row of each record.
  */
 export function lowerCaseId(id: string): string {
-  // Hardly any has a capital: that is quickly seen.
+  // Hardly any has a capital, so that the regular expression decides quickly.
   return CAPITAL.test(id) && identifier.safeParse(id).success ? id.toLowerCase() : id;
 }
 
@@ -22,13 +22,13 @@ const CAPITAL = /[A-F]/;
 
 const IDENTIFIERS = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
 
-/** Returns every identifier that a text has in it, spelled as it is there. */
+/** Returns every identifier in a text, as it is spelled there. */
 export function identifiersIn(text: string): readonly string[] {
   return text.match(IDENTIFIERS) ?? [];
 }
 
 /**
- * A date and time: ISO 8601 with a zone, kept as the text that was sent so that no precision is lost.
+ * A date and time: ISO 8601 with a zone, stored as text so that no precision is lost.
  * Source: contract, What the service does; Times.
  * Postgres accepts no zones beyond ±15:59.
  */
@@ -42,5 +42,5 @@ export const timestamp = z
 /** A counter or an amount: an integer that both a JavaScript number and a bigint column hold exactly. */
 export const integer = z.int();
 
-/** Free text, also for values of an open set: upstream may add values at any time, so none is an enum. */
+/** Free text, also for values of an open set: the API may add values at any time, so none is an enum. */
 export const text = z.string();

@@ -1,8 +1,9 @@
-// How counts, durations and timestamps look to people: in the terminal, and on the pages of the status site.
+// Counts, sizes, durations and timestamps for people: in the terminal and on the status page.
 
+import { displayZone, offsetMs } from './time-zone.ts';
 import type { Timestamp } from './timestamp.ts';
 
-/** Made when it is first needed: that takes 12 ms. */
+/** Made at the first use: that takes 12 ms. */
 let counts: Intl.NumberFormat | null = null;
 
 /** Returns 5000 as `5,000`. */
@@ -48,7 +49,43 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** Returns a timestamp in UTC to the second: `2026-01-02 03:04:05Z`. */
-export function formatTimestamp(timestamp: Timestamp): string {
-  return `${timestamp.slice(0, 19).replace('T', ' ')}Z`;
+/**
+ * Returns a timestamp to the second, in the display zone: `2026-11-27 00:00 +01:00`, with seconds if it has any. If the
+ * zone is UTC: `2026-01-02 03:04:05Z`, which ends as `utc` says.
+ */
+export function formatTimestamp(timestamp: Timestamp, utc = 'Z'): string {
+  if (displayZone() === 'UTC') return `${timestamp.slice(0, 19).replace('T', ' ')}${utc}`;
+  const { day, time, offset } = inDisplayZone(timestamp);
+  return `${day} ${time.replace(/:00$/, '')} ${offset}`;
+}
+
+/** Returns the day of a timestamp in the display zone: `2026-11-27`. */
+export function formatDay(timestamp: Timestamp): string {
+  return inDisplayZone(timestamp).day;
+}
+
+/** As sentences, outcomes and the payment ledger have them. */
+const UTC_TIME = /\b(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(\.\d+)?(?:Z| UTC)/g;
+
+/** Returns the text with each timestamp in the display zone, to its last digit; as it is if the zone is UTC. */
+export function withLocalTimes(text: string): string {
+  if (displayZone() === 'UTC') return text;
+  return text.replace(UTC_TIME, (found, day: string, time: string, fraction: string = '') => {
+    const timestamp = `${day}T${time}Z`;
+    // The API's words for a refusal may quote what is no time.
+    if (Number.isNaN(Date.parse(timestamp))) return found;
+    const local = inDisplayZone(timestamp);
+    const shown = fraction === '' ? local.time.replace(/:00$/, '') : `${local.time}${fraction}`;
+    return `${local.day} ${shown} ${local.offset}`;
+  });
+}
+
+function inDisplayZone(timestamp: Timestamp): { day: string; time: string; offset: string } {
+  const ms = Math.floor(Date.parse(timestamp) / 1000) * 1000;
+  const aheadMs = offsetMs(displayZone(), ms);
+  const [day = '', time = ''] = new Date(ms + aheadMs).toISOString().split('T');
+  const ahead = new Date(Math.abs(aheadMs)).toISOString();
+  // Offsets of the 19th century have seconds.
+  const offset = ahead.slice(11, 19).replace(/:00$/, '');
+  return { day, time: time.slice(0, 8), offset: `${aheadMs < 0 ? '-' : '+'}${offset}` };
 }

@@ -1,11 +1,9 @@
-// The actions and states of a request for payment, as the payment ledger has them.
+// The actions and states of a payment request.
 
-/** Every action, in the order of the documentation. */
 export const ACTIONS = ['pay', 'unpay', 'due'] as const;
 
 export type Action = (typeof ACTIONS)[number];
 
-/** The states in which a request ends. */
 export const END_STATES = [
   'applied',
   'unchanged',

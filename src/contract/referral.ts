@@ -7,7 +7,7 @@ import { identity, integer, json, one, part, record, text, timestamp } from './d
 
 /** `id` is the processor's identifier, not a UUID. Names and emails have been seen null in the wild. */
 const CUSTOMER = {
-  platform: text('nobody', 'Lower-case name of the payment processor.', 'null accepted'),
+  platform: text('none', 'Lower-case name of the payment processor.', 'null accepted'),
   id: text('pseudonym', 'Customer identifier at the payment processor.', 'null accepted'),
   name: text('text', 'Name of the customer.', 'null accepted'),
   email: text('identity', 'Email address of the customer.', 'null accepted'),
@@ -16,12 +16,12 @@ const CUSTOMER = {
 /**
  * A visitor has no customer yet, and a referral that came by coupon no link (both seen in the wild); hence a
  * visitor's `processor_*` identifiers may be null too, and a referral that never expires may have no `expires_at`
- * (assumed). `conversion_state` is an open set. `affiliate` is present where it was asked for.
+ * (assumed). `conversion_state` is an open set. `affiliate` is present if it was expanded.
  */
 export const REFERRAL = record('referrals', {
   ...identity,
   processor_account_id: text(
-    'nobody',
+    'none',
     'Account identifier at the payment processor.',
     'null accepted',
     'stripe_account_id',
@@ -32,10 +32,7 @@ export const REFERRAL = record('referrals', {
     'null accepted',
     'stripe_customer_id',
   ),
-  conversion_state: text(
-    'nobody',
-    'How far it got: lead or conversion, in the wild visitor too; an open set.',
-  ),
+  conversion_state: text('none', 'How far it got: lead or conversion, in the wild visitor too; an open set.'),
   deactivated_at: timestamp('When it was switched off; null while it counts.', 'or null'),
   expires_at: timestamp('When it stops earning commissions.', 'null accepted'),
   customer: part(CUSTOMER, 'null accepted'),
@@ -47,7 +44,7 @@ export const REFERRAL = record('referrals', {
   became_conversion_at: timestamp('When it became a conversion.', 'seen in the wild'),
   coupon: json(
     'coupon',
-    'The coupon that it came by, kept whole; null where it came by a link.',
+    'The coupon that it came by, stored whole; null if it came by a link.',
     'seen in the wild',
   ),
 });

@@ -1,11 +1,11 @@
-// Timestamps: which are accepted, and how they are read and spelled without losing a digit. This is the strict reader,
-// for what the API sends and what is stored; what people write is read by commissions/timestamps.ts. (A page's own
-// bytes are read in records/plain-bytes.ts: without a text for each, a full sync reads them in a tenth of the time.)
+// Reads and spells timestamps without losing a digit. This is the strict reader, for the API and the database;
+// payments/files reads those that people write. (decode/fast/plain-values.ts reads them from a page's bytes: without a
+// string for each, that takes a tenth of the time.)
 //
-// Accepted are those of the years 1 to 9999 in UTC, once the offset is applied. Postgres would hold more, but nothing
-// else agrees on how to spell them. The trigger of commission_updates has the same bounds.
+// Accepted are the years 1 to 9999 in UTC, after the offset is applied. Postgres would hold more, but other software
+// spells those differently. The trigger of commission_updates has the same bounds.
 
-/** A time in UTC as ISO 8601 text, with microseconds where it comes from the database's clock. */
+/** A time in UTC as ISO 8601 text, with microseconds if it comes from the database's clock. */
 export type Timestamp = string;
 
 export const FIRST_TIMESTAMP = '0001-01-01T00:00:00Z';
@@ -14,22 +14,20 @@ export const LAST_TIMESTAMP = '9999-12-31T23:59:59.999999Z';
 
 const FIRST_MS = Date.parse(FIRST_TIMESTAMP);
 const LAST_MS = Date.parse(LAST_TIMESTAMP);
-/** Digits that Postgres would round up, into the year 10000. */
-const ROUNDED_UP = /\.9{6}[5-9]/;
 
-/** No offset moves these past a bound. */
+/** No offset moves these beyond a bound. */
 const WELL_INSIDE = /^(?!000[01]|9999)\d{4}-/;
 
-/** As nearly every program spells nearly every timestamp, but for 29 February: ten times as fast as what follows. */
+/** The usual spelling, except for 29 February: ten times as fast as the full check. */
 const USUAL =
   /^[12]\d{3}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?(?:Z|\+00:?00)$/;
-/** As the program may spell them: 2026-01-02T03:04[:05[.678]] and Z, +02, +0200 or +02:00. */
+/** As the API may spell them: 2026-01-02T03:04[:05[.678]] and Z, +02, +0200 or +02:00. */
 const SPELLED = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d(?::?\d\d)?)$/;
 const ZONE = /(?:Z|[+-](?:0\d|1[0-5])(?::?\d\d)?)$/;
 
 /**
- * Returns what is wrong with a text that should be a timestamp of the program, as a sentence's end; null where nothing
- * is. Source: contract, What the service does; Times.
+ * Returns the problem of a text that should be a timestamp of the API, as the end of a sentence; null if there is none.
+ * Source: contract, What the service does; Times.
  */
 export function findTimestampProblem(text: string): string | null {
   if (USUAL.test(text)) return null;
@@ -46,12 +44,12 @@ export function findTimestampProblem(text: string): string | null {
 export function isInCalendar(timestamp: string): boolean {
   if (WELL_INSIDE.test(timestamp)) return true;
   const ms = Date.parse(knownToDate(timestamp));
-  return ms >= FIRST_MS && (ms < LAST_MS || (ms === LAST_MS && !ROUNDED_UP.test(timestamp)));
+  return ms >= FIRST_MS && ms <= LAST_MS;
 }
 
 /**
  * Returns a timestamp of its parts: a day such as 2026-01-02, a time such as 03:04:05.678, and Z, +02, +0200 or +02:00.
- * Null where the calendar has no such day or time, or Postgres no such zone (beyond ±15:59).
+ * Null if the calendar has no such day or time, or Postgres no such zone (beyond ±15:59).
  */
 export function joinTimestamp(day: string, time: string, zone: string): Timestamp | null {
   const ms = Date.parse(`${day}T${time}Z`);

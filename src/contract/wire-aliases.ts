@@ -1,6 +1,6 @@
-// The one place that knows the other spellings of a field's name, and of an identifier. Live deployments write the
-// processor's and the payout provider's name where the contract writes neutral words; all other code uses those, and
-// identifiers in lower case. Source: contract, Spelling.
+// The only place that knows the aliases of fields, and the other spelling of identifiers. Live deployments write the
+// processor's and the payout provider's name instead of the contract's neutral words; all other code uses the neutral
+// words, and identifiers in lower case. Source: contract, Spelling.
 
 import { isValue } from './declare.ts';
 import { lowerCaseId } from './fields.ts';
@@ -13,13 +13,13 @@ export const WIRE_ALIASES: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** More than a commission's sale, its referral, its affiliate, their links: what is nested deeper is no resource. */
+/** More than a commission's sale, its referral, its affiliate, their links: an object nested deeper is no resource. */
 const MOST_LEVELS = 10;
 
 /** Its identifier is the processor's. */
 const CUSTOMER = 'customer';
 
-/** Where a resource may nest another; nothing else is searched, so an unknown object keeps its own names. */
+/** The fields that may nest a resource. Only these are searched, so that an unknown object keeps its own names. */
 const NESTED: readonly string[] = [
   ...new Set(
     Object.values(RECORDS).flatMap(({ fields }) =>
@@ -29,11 +29,10 @@ const NESTED: readonly string[] = [
 ];
 
 /**
- * Returns the value with every alias of a resource's field renamed and its identifier in lower case, nested resources
- * included, as deep as the contract nests them: a record that nests thousands of levels must not overflow the stack.
- *
- * The argument is never changed; what needs no change is returned as it is. Where both spellings are present,
- * the contract's is used and the other stays as an unknown field, so that nothing is lost.
+ * Renames aliases and lowers identifiers, in nested resources too, to a bounded depth: a record that nests thousands of
+ * levels must not overflow the stack. The argument is never changed; a value that needs no change is returned as it is.
+ * If both spellings are present, the contract's is used and the other stays as an unknown field, so that nothing is
+ * lost.
  */
 export function toContractSpelling(value: unknown): unknown {
   return rename(value, MOST_LEVELS);
@@ -73,7 +72,7 @@ function renameKeys(object: Record<string, unknown>): Record<string, unknown> {
   );
 }
 
-// A loop, because an array of the keys of every record takes three times as long.
+// A loop: an array of the keys of every record takes three times as long.
 function hasAlias(object: object): boolean {
   for (const key in object) if (WIRE_ALIASES.has(key)) return true;
   return false;

@@ -1,17 +1,16 @@
-// The overlap walk: exact whatever is created, deleted or back-dated meanwhile, for about 14 % more requests.
+// The overlap walk: exact even if records are created, deleted or back-dated meanwhile, for about 14 % more requests.
 //
 // Why it misses no record that exists throughout. Call covered the records read so far without a gap from the head.
-// Every page starts at least one record before the end of what is covered. If its first record is a covered one,
+// Every page starts at least one record before the end of the covered records. If its first record is a covered one,
 // everything between that record and the page's end is on the page itself: the page joins on, and its records are
 // covered too. If its first record is not a covered one, records vanished and pulled the list forward past the
 // overlap: there may be a gap, so the next page starts further back, until one joins on (the first page always does).
 // Records read beyond a gap are loaded, but nothing joins on to them until it is closed. The only assumption is that
 // the order of two records does not flip.
-// Where every page size divides a position, no page lies across it, and the walk ends there. With pages of up to 100
+// If every page size divides a position, no page lies across it, and the walk ends there. With pages of up to 100
 // records the first such position is beyond any list; with pages of up to 7, position 420 is one.
 
-import type { Loader } from './loader.ts';
-import { type CrawlDeps, furthestRequest, limitAfter, type OverlapCheckpoint, type Page } from './page.ts';
+import { ask, furthestRequest, limitAfter, load, type OverlapCheckpoint, type Walk } from './page.ts';
 import { EMPTY_TALLY, isMisplaced, tallyAnswer, whyEnd } from './tally.ts';
 
 /**
@@ -32,16 +31,8 @@ export type OverlapOutcome = { readonly checkpoint: OverlapCheckpoint } & (
   | { readonly how: 'ended'; readonly why: string }
 );
 
-/**
- * Returns how the walk ended; every page read has been pushed to the loader.
- *
- * Throws: what listing or loading throws; the signal's reason when aborted.
- */
-export async function walkOverlap<P extends Page>(
-  deps: { listPage: CrawlDeps<P>['listPage']; loader: Loader<P> },
-  from: OverlapCheckpoint,
-  options: { signal?: AbortSignal | undefined },
-): Promise<OverlapOutcome> {
+/** Returns how the walk ended. */
+export function* walkOverlap(from: OverlapCheckpoint): Walk<OverlapOutcome> {
   let { end, limit, tally } = from;
   let anchors = new Set(from.anchors);
   let stepBack = 1;
@@ -52,7 +43,7 @@ export async function walkOverlap<P extends Page>(
     if (stepBack === 1 && end > 0 && request.page * request.limit <= end) {
       return { how: 'ended', why: describeTooSmall(limit, end), checkpoint };
     }
-    const page = await deps.listPage(request, options.signal);
+    const page = yield* ask(request);
     tally = tallyAnswer(tally, request, page);
     const isTrusted = !isMisplaced(request, page);
     if (isTrusted) limit = limitAfter(limit, request, page);
@@ -80,7 +71,7 @@ export async function walkOverlap<P extends Page>(
       tally,
       doubt: from.doubt,
     };
-    await deps.loader.push(page, checkpoint);
+    yield* load(checkpoint);
     if (joins && (page.isLast || page.ids.length === 0)) return { how: 'complete', checkpoint };
     const why = whyEnd(tally, limit, request, page);
     if (why !== null) return { how: 'ended', why, checkpoint };
@@ -89,12 +80,12 @@ export async function walkOverlap<P extends Page>(
 }
 
 function describeTooSmall(limit: number, position: number): string {
-  return `the program serves at most ${limit} records to a page, and no page of that size or less has both records ${position} and ${position + 1}`;
+  return `the API serves at most ${limit} records to a page, and no page of that size or less has both records ${position} and ${position + 1}`;
 }
 
 /**
- * Returns the checkpoint from which a walk of the whole list starts. `doubt` says why it will prove nothing, where
- * the walk before it found such a reason.
+ * Returns the checkpoint from which a walk of the whole list starts. `doubt` says why it will prove nothing, if the
+ * walk before it found such a reason.
  */
 export function overlapStart(limit: number, doubt: string | null = null): OverlapCheckpoint {
   return { walk: 'overlap', end: 0, limit, anchors: [], tally: EMPTY_TALLY, doubt };

@@ -1,43 +1,67 @@
-// What the walks share: a page request, a page, a checkpoint, the tally, and which page to ask for next on an API whose
-// offsets are multiples of the page size. No SQL, no HTTP, no fields.
+// The types of a walk (page request, page, checkpoint, tally), and the choice of the next page on an API whose offsets
+// are multiples of the page size.
+//
+// A walk is a generator that does no I/O: it yields its next step, and receives the result. It sees positions and
+// identifiers only. A sync does the steps in src/sync/read-list.ts, the library in src/client/read-list.ts.
 
-/** Which page is asked for: the list is served in pages of `limit` records, the first page being 1. */
+/** The list is served in pages of `limit` records; the first page is 1. */
 export interface PageRequest {
   readonly page: number;
   readonly limit: number;
 }
 
-/** What was answered. The caller may add the records themselves to it: the walk passes pages on unchanged. */
+/** An answer without its records. */
 export interface Page {
   /** Position of the page's first record in the list, from 0, by the page number and limit that were answered. */
   readonly start: number;
-  /** The limit that was answered; the program may serve fewer than were asked for. */
+  /** The limit that was answered; the API may serve fewer than were asked for. */
   readonly limit: number;
-  /** Records in the whole list when the page was answered, as the program states it. */
+  /** Records in the whole list when the page was answered, by the API's count. */
   readonly total: number;
-  /** The program names no next page. */
+  /** The API names no next page. */
   readonly isLast: boolean;
-  /** The records' identifiers in their order; null where a record has none that can be used. */
+  /** The records' identifiers in their order; null if a record has no usable one. */
   readonly ids: readonly (string | null)[];
-  /** By how many milliseconds the page is older than its question; left out: it is not. */
-  readonly ageMs?: number;
 }
 
-/** What a load returns, once the pages' records, their seen ids and the checkpoint are committed together. */
+/** The next step of a walk: ask for a page, load the last one, or wait until all pages so far are loaded. */
+export type Step =
+  | { readonly kind: 'ask'; readonly request: PageRequest }
+  | { readonly kind: 'load'; readonly checkpoint: Checkpoint }
+  | { readonly kind: 'settle' };
+
+/** A walk that ends with T. It receives the page that it asked for, and at `settle` what was loaded; else null. */
+export type Walk<T> = Generator<Step, T, Page | Loaded | null>;
+
+/** The result of a load that committed the pages' records, their seen ids and the checkpoint together. */
 export interface Loaded {
   /** Distinct records seen in this run so far, these pages included. */
   readonly distinct: number;
   /** How many identifiers of these pages this run had not seen before. */
   readonly fresh: number;
+  /** Whether a walk that reads until it is enough may end here; left out: it may not. */
+  readonly isEnough?: boolean;
 }
 
-export interface CrawlDeps<P extends Page> {
-  /** One call at a time. Unless the crawl ends in an error, every page is loaded, in the order of the calls. */
-  readonly listPage: (request: PageRequest, signal: AbortSignal | undefined) => Promise<P>;
-  readonly load: (pages: readonly P[], checkpoint: Checkpoint) => Promise<Loaded>;
+/** Before the first page. */
+export const NOTHING_LOADED: Loaded = { distinct: 0, fresh: 0 };
+
+/** Returns the page. One is asked for at a time; all are loaded, in that order. */
+export function* ask(request: PageRequest): Walk<Page> {
+  return (yield { kind: 'ask', request }) as Page;
 }
 
-/** From where a killed run goes on; plain JSON, stored in the transaction that stores the pages before it. */
+/** Loads the page that was answered last, soon; a killed run then goes on from the checkpoint. */
+export function* load(checkpoint: Checkpoint): Walk<void> {
+  yield { kind: 'load', checkpoint };
+}
+
+/** Waits until every page is loaded, and returns the result of the last load. */
+export function* settle(): Walk<Loaded> {
+  return (yield { kind: 'settle' }) as Loaded;
+}
+
+/** A killed run goes on from here. Plain JSON, stored in the transaction that stores the pages before it. */
 export type Checkpoint = PrefixCheckpoint | OverlapCheckpoint;
 
 export interface PrefixCheckpoint {
@@ -55,11 +79,11 @@ export interface OverlapCheckpoint {
   /** The last covered identifiers, newest first: the next page must join on to one of them. */
   readonly anchors: readonly string[];
   readonly tally: Tally;
-  /** Why this walk proves nothing even where it ends, as the walk before it found; usually null. */
+  /** Why this walk proves nothing even if it ends, as the walk before it found; usually null. */
   readonly doubt: string | null;
 }
 
-/** What the answers of a walk have said so far; see tally.ts. */
+/** The sum of a walk's answers so far; see tally.ts. */
 export interface Tally {
   readonly answers: number;
   /** The total as first answered, and as last; null before the first answer. */
@@ -72,8 +96,6 @@ export interface Tally {
   readonly moved: boolean;
   /** How many of the last answers in a row were another page than the one that was asked for. */
   readonly misplaced: number;
-  /** By how many milliseconds a page was older than its question, at most. */
-  readonly oldestMs: number;
   /** Whether a record had no identifier that can be used. */
   readonly lacksId: boolean;
 }
@@ -94,7 +116,7 @@ export function furthestRequest(latestStart: number, maximumLimit: number): Page
   return best;
 }
 
-/** Returns the limit to ask for from now on: a program that served fewer than asked for serves no more next time. */
+/** Returns the limit to ask for from now on: an API that served fewer than asked for serves no more next time. */
 export function limitAfter(limit: number, request: PageRequest, page: Page): number {
   return page.limit < request.limit ? Math.min(limit, page.limit) : limit;
 }

@@ -8,18 +8,20 @@
 // make it fall further, never less). So P is first lowered by the fall of the total, which brings it back to or
 // before the first unread record; then a page that starts at or before P raises P to the page's end. The next
 // page request always starts at or before P, and the walk ends when a page that raises P is the last one.
-// It assumes a stable order, and that new records come at the head (one inserted further back can hide a fall). Where
-// one of these fails, the count at the end shows it (see crawl.ts). One page is in flight at a time: answers that come
+// It assumes a stable order, and that new records come at the head (one inserted further back can hide a fall). If one
+// of these fails, the count at the end shows it (see crawl.ts). One page is in flight at a time: answers that come
 // in another order than the requests would break the argument, and saved 5 % at best.
 
-import type { Loader } from './loader.ts';
 import {
-  type CrawlDeps,
+  ask,
   furthestRequest,
   limitAfter,
+  load,
   type Page,
   type PageRequest,
   type PrefixCheckpoint,
+  settle,
+  type Walk,
 } from './page.ts';
 import { describeSwing, EMPTY_TALLY, fallSince, isMisplaced, OUTRUN, tallyAnswer, whyEnd } from './tally.ts';
 
@@ -35,36 +37,31 @@ export type PrefixOutcome = { readonly checkpoint: PrefixCheckpoint } & (
   | { readonly how: 'outrun' | 'misled' | 'ended'; readonly why: string }
 );
 
-export interface PrefixOptions<P extends Page> {
-  readonly signal?: AbortSignal | undefined;
-  /** Returns whether the walk may end with this page, up to which all was pushed; left out: at the list's end only. */
-  readonly isEnough?: (page: P) => Promise<boolean>;
-}
-
 /**
- * Returns how the walk ended; every page read has been pushed to the loader, and where one failed, those before it.
- *
- * Throws: what listing or loading throws; the signal's reason when aborted.
+ * Returns how the walk ended. With `untilEnough` each page is loaded before the next is asked for, and the walk also
+ * ends if the load says that this is enough.
  */
-export async function walkPrefix<P extends Page>(
-  deps: { listPage: CrawlDeps<P>['listPage']; loader: Pick<Loader<P>, 'push'> },
+export function* walkPrefix(
   from: PrefixCheckpoint,
-  options: PrefixOptions<P>,
-): Promise<PrefixOutcome> {
+  { untilEnough = false }: { untilEnough?: boolean } = {},
+): Walk<PrefixOutcome> {
   let state = from;
   // While records vanish, pages start this much before the prefix's end, so that the next fall does not outrun them.
   let margin = 0;
   let stalls = 0;
   while (stalls < MAXIMUM_STALLS) {
     const request = furthestRequest(Math.max(0, state.covered - margin), state.limit);
-    const page = await deps.listPage(request, options.signal);
+    const page = yield* ask(request);
     const { after, fall, covers } = coverPage(state, request, page);
     stalls = after.covered > state.covered ? 0 : stalls + 1;
     const wanted = fall > 0 ? Math.max(fall, margin * (covers ? 1 : 2)) : Math.floor(margin / 2);
     state = after;
     margin = Math.min(state.limit - 1, wanted);
-    await deps.loader.push(page, state);
-    if (covers && (await options.isEnough?.(page)) === true) return { how: 'complete', checkpoint: state };
+    yield* load(state);
+    if (untilEnough) {
+      const { isEnough } = yield* settle();
+      if (covers && isEnough === true) return { how: 'complete', checkpoint: state };
+    }
     const outcome = outcomeAfter(state, request, page, covers);
     if (outcome !== null) return outcome;
   }
@@ -72,8 +69,8 @@ export async function walkPrefix<P extends Page>(
 }
 
 /**
- * Returns the checkpoint after one more answer, by how much the total fell, and whether the page joins on to what was
- * covered.
+ * Returns the checkpoint after one more answer, by how much the total fell, and whether the page joins on to the
+ * covered prefix.
  */
 function coverPage(
   before: PrefixCheckpoint,
@@ -90,7 +87,7 @@ function coverPage(
   return { after: { walk: 'prefix', covered, limit, tally }, fall, covers };
 }
 
-/** Returns how the walk ends with this page; null where it goes on. */
+/** Returns how the walk ends with this page; null if it goes on. */
 function outcomeAfter(
   checkpoint: PrefixCheckpoint,
   request: PageRequest,

@@ -1,11 +1,10 @@
-// Counts a walk's answers and checks whether they contradict each other: this is why every walk ends, whatever the
-// program answers.
+// Counts a walk's answers and checks whether they contradict each other: this is why every walk ends.
 //
-// A program that is asked again and again for the same list can contradict itself in two ways. It answers another page
-// than the one that was asked for: then nobody knows which positions its records have, and no walk can go on. Or its
-// total swings, as where two replicas answer in turn and one of them lags: more records vanish, by the totals, than
-// the list ever held. The prefix walk relies on the totals, and would go back again and again; the overlap walk does
-// not, and reads the list all the same, but there is no total left to verify it by.
+// An API that is asked repeatedly for the same list can contradict itself in two ways. It answers another page than the
+// one that was asked for: then the positions of its records are unknown, and no walk can go on. Or its total swings,
+// for example if two replicas answer alternately and one of them lags: more records vanish, by the totals, than the
+// list ever held. The prefix walk relies on the totals, and would go back again and again; the overlap walk does not,
+// and reads the list all the same, but there is no total left to verify it by.
 // Everything else ends at the cap. It counts from the total that was answered first, so that a total which grows with
 // every answer does not raise it, and is part of the checkpoint, so that a resumed walk counts on.
 
@@ -17,7 +16,7 @@ const CAP_FACTOR = 10;
 const LEAST_CAP = 100;
 /** So many wrong pages in a row are no accident. */
 const MOST_MISPLACED = 3;
-/** Fewer falls may be deletions: in a short list, a few can exceed its length where new records replace the old. */
+/** Fewer falls may be deletions: in a short list, a few can exceed its length if new records replace the old. */
 const LEAST_FALLS = 10;
 
 /** Why a walk gave up. */
@@ -31,7 +30,6 @@ export const EMPTY_TALLY: Tally = {
   fallen: 0,
   moved: false,
   misplaced: 0,
-  oldestMs: 0,
   lacksId: false,
 };
 
@@ -46,7 +44,6 @@ export function tallyAnswer(before: Tally, request: PageRequest, page: Page): Ta
     fallen: before.fallen + fall,
     moved: before.moved || (before.total !== null && before.total !== page.total),
     misplaced: isMisplaced(request, page) ? before.misplaced + 1 : 0,
-    oldestMs: Math.max(before.oldestMs, page.ageMs ?? 0),
     lacksId: before.lacksId || page.ids.includes(null),
   };
 }
@@ -58,7 +55,7 @@ export function fallSince(before: Tally, page: Page): number {
 
 /**
  * Returns whether the page is another than the one that was asked for. A smaller limit does not make it another: the
- * program may serve fewer. Nor is it another where it is the last page, and the one asked for lies beyond it.
+ * API may serve fewer. Nor does a last page, if the one asked for lies beyond it.
  */
 export function isMisplaced(request: PageRequest, page: Page): boolean {
   const wantedStart = (request.page - 1) * page.limit;
@@ -72,12 +69,12 @@ export function requestCap({ firstTotal }: Tally, limit: number): number {
   return Math.max(LEAST_CAP, CAP_FACTOR * Math.ceil((firstTotal ?? 0) / limit));
 }
 
-/** Returns why no walk can go on after this answer; null where it may. */
+/** Returns why no walk can go on after this answer; null if it can. */
 export function whyEnd(tally: Tally, limit: number, request: PageRequest, page: Page): string | null {
   if (tally.misplaced >= MOST_MISPLACED) {
     const answered = `page ${page.start / page.limit + 1} of ${page.limit} records each`;
     const asked = `page ${request.page} of ${request.limit}`;
-    return `the program contradicts itself: asked for ${asked}, it answered ${answered}, ${tally.misplaced} times in a row`;
+    return `the API contradicts itself: asked for ${asked}, it answered ${answered}, ${tally.misplaced} times in a row`;
   }
   if (tally.answers < requestCap(tally, limit)) return null;
   return (
@@ -87,28 +84,21 @@ export function whyEnd(tally: Tally, limit: number, request: PageRequest, page: 
 }
 
 /**
- * Returns why the pages prove nothing, however the walk ended; null where they may. Pages that are older than their
- * questions show the list at other times than the pages beside them, and neither totals nor positions of different
- * times fit together. A record without an identifier may be any of those that were read: the count would prove nothing.
+ * Returns why the pages prove nothing, however the walk ended; null if they may. A record without an identifier may be
+ * any of those that were read: the count would prove nothing.
  */
-export function whyUnproven({ oldestMs, lacksId }: Tally): string | null {
-  if (oldestMs > 0) {
-    return (
-      `a cache in front of the API answered from its store, with a page that was ${Math.round(oldestMs / 1000)} s old: ` +
-      'have it pass on what is asked for with cache-control: no-cache'
-    );
-  }
+export function whyUnproven({ lacksId }: Tally): string | null {
   return lacksId
     ? 'the list has a record without a usable identifier, which may be any of its records'
     : null;
 }
 
-/** Returns what is wrong with the totals, where they cannot all be true of one list; else null. */
+/** Returns why the totals cannot all be true of one list; null if they can. */
 export function describeSwing({ firstTotal, total, falls, fallen }: Tally): string | null {
   const held = Math.max(firstTotal ?? 0, total ?? 0);
   if (falls < LEAST_FALLS || fallen <= held) return null;
   return (
-    `the program contradicts itself: while the list was read its total fell ${falls} times, by ${fallen} records in ` +
+    `the API contradicts itself: while the list was read its total fell ${falls} times, by ${fallen} records in ` +
     `all, and rose again, though it holds ${held}`
   );
 }

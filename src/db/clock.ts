@@ -1,28 +1,27 @@
 // Compares this machine's clock with the database's, which is the one that counts.
 //
-// Why it matters. BullMQ writes its delays, its ticks and, on Postgres, its locks by the clock of the machine that a
-// worker runs on. One that is ahead leaves jobs that nobody may take until its own time has come; one that is behind
-// takes jobs from workers that are still doing them. A few seconds do no harm: all our waits allow for them.
+// BullMQ writes its delays, its ticks and, on Postgres, its locks by the clock of the worker's machine. If that clock
+// is ahead, no worker may take the jobs until that time; if it is behind, it takes jobs from workers that are still
+// doing them. A few seconds do no harm: all our waits allow for them.
 
 import { sql } from 'kysely';
+import { ClockWrong } from '../base/errors.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
-import { ClockWrong } from '../errors.ts';
 import type { Database } from './database.ts';
 import { onlyRow } from './only-row.ts';
 
 /** From this difference on, a warning. */
 const WORTH_A_WARNING_MS = 1000;
-/** From this difference on, no worker runs. What a worker writes is therefore at most this far ahead of the time. */
+/** From this difference on, no worker runs: its times are never further ahead than this. */
 export const CLOCK_TOLERANCE_MS = 10_000;
 
 export interface ClockReading {
   /** The database's clock. */
   readonly nowMs: number;
-  /** How far this machine's clock is ahead of it, at least; negative where it is behind. */
+  /** How far this machine's clock is ahead of it, at least; negative if it is behind. */
   readonly aheadMs: number;
 }
 
-/** Returns the time of both clocks. Throws: the database's errors. */
 export async function readClock(db: Database): Promise<ClockReading> {
   const askedMs = Date.now();
   const answer = await sql<{ now_ms: number }>`
@@ -32,7 +31,6 @@ export async function readClock(db: Database): Promise<ClockReading> {
   return { nowMs: row.now_ms, aheadMs: aheadBy(row.now_ms, askedMs, heardMs) };
 }
 
-/** Returns the time of the database's clock. */
 export async function readNow(db: Database): Promise<Timestamp> {
   const answer = await sql<{ now: Timestamp }>`select clock_timestamp() as now`.execute(db);
   return onlyRow(answer, 'the clock').now;
@@ -45,9 +43,9 @@ function aheadBy(nowMs: number, askedMs: number, heardMs: number): number {
 }
 
 /**
- * Returns the database's time, after calling `warn` with a difference that somebody should look at.
+ * Returns the database's time. Calls `warn` if the clocks differ by a second or more.
  *
- * Throws: ClockWrong where it is too large to work with; the database's errors.
+ * Throws: ClockWrong if they differ too much to work; the database's errors.
  */
 export async function checkClock(db: Database, warn: (difference: string) => void): Promise<number> {
   const { nowMs, aheadMs } = await readClock(db);
@@ -56,7 +54,6 @@ export async function checkClock(db: Database, warn: (difference: string) => voi
   return nowMs;
 }
 
-/** Returns the difference in words. */
 function describeDifference(aheadMs: number): string {
   const seconds = Math.round(Math.abs(aheadMs) / 1000);
   return `the clock of this machine is ${seconds} s ${aheadMs < 0 ? 'behind' : 'ahead of'} the database's`;
@@ -64,6 +61,6 @@ function describeDifference(aheadMs: number): string {
 
 function clockWrong(aheadMs: number): ClockWrong {
   return new ClockWrong(
-    `${describeDifference(aheadMs)}, and a worker's may differ by less than ${CLOCK_TOLERANCE_MS / 1000} s: correct whichever is wrong (NTP does), and start the worker again`,
+    `${describeDifference(aheadMs)}, and a worker's may differ by less than ${CLOCK_TOLERANCE_MS / 1000} s: correct the wrong one (with NTP), and start the worker again`,
   );
 }

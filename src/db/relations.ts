@@ -1,9 +1,10 @@
-// Which tables and views of the mirror are for analysts, and which keep its own books.
+// The tables and views of the mirror for analysts, those for bookkeeping, and the kinds of role.
 
-/**
- * The tables and views of the mirror that analysts read who may see personal data; the others keep the mirror's own
- * books (a test compares the comments).
- */
+/** Their rights are in grants.ts. */
+export const GRANTEES = ['worker', 'analyst', 'analyst_pii', 'payroll'] as const;
+export type Grantee = (typeof GRANTEES)[number];
+
+/** For analysts who may see personal data (a test compares the comments). */
 export const ANALYST_RELATIONS: readonly string[] = [
   'campaigns',
   'affiliates',
@@ -11,11 +12,13 @@ export const ANALYST_RELATIONS: readonly string[] = [
   'referrals',
   'sales',
   'commissions',
+  'payouts',
   'record_history',
   'conversion_events',
   'commission_totals',
   'commission_differences',
   'unpaid_commissions',
+  'commission_stages',
   'optional_lists',
   'commission_updates',
   'commission_update_attempts',
@@ -30,7 +33,7 @@ export const ANALYST_RELATIONS: readonly string[] = [
   'pruned_tables',
 ];
 
-/** Those that a default privilege would open to analysts, had they been made after it. */
+/** A default privilege would open these to analysts if a later migration made them. */
 export const BOOKKEEPING_TABLES: readonly string[] = [
   'schema_migrations',
   'seen_rows',
@@ -46,4 +49,7 @@ export const BOOKKEEPING_TABLES: readonly string[] = [
   'alert_notices',
   'alert_watch',
   'books_comparisons',
+  'books_differences',
 ];
+
+export const RELATIONS: readonly string[] = [...ANALYST_RELATIONS, ...BOOKKEEPING_TABLES];

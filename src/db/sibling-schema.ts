@@ -1,16 +1,16 @@
-// The names of the schemas that lie beside the mirror's own, so that two mirrors in one database never share one.
+// The names of the schemas that belong to a mirror's schema, so that two mirrors in one database never share one.
 
 import { createHash } from 'node:crypto';
 
-/** Of a name in Postgres. */
+/** Postgres' limit, in bytes. */
 const LONGEST_NAME = 63;
 
-/** Returns the schema of the views for analysts: mirror_reports, for a mirror in the schema mirror. */
+/** Returns the schema of the views for analysts: mirror_reports for the schema mirror. */
 export function reportsSchema(mirrorSchema: string): string {
   return siblingSchema(mirrorSchema, 'reports');
 }
 
-/** Returns the mirror's name with that word behind it; a long name is cut, and told apart by a digest. */
+/** Returns the schema's name with the word as its end; a long name is cut, and ends in a digest. */
 export function siblingSchema(mirrorSchema: string, word: string): string {
   const name = `${mirrorSchema}_${word}`;
   if (name.length <= LONGEST_NAME) return name;

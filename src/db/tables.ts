@@ -1,5 +1,5 @@
-// The row types of the tables for which statements are built, as the pool returns values: bigint as number, timestamptz
-// as ISO 8601 text. All other statements are SQL, with the type of what they return beside them.
+// The row types of the tables for which Kysely builds statements, with values as the pool returns them: bigint as
+// number, timestamptz as ISO 8601 text. All other statements are SQL, with the types of their rows.
 
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
@@ -34,6 +34,9 @@ export interface SyncRunsTable {
   started_at: Generated<Timestamp>;
   heartbeat_at: Generated<Timestamp>;
   finished_at: Timestamp | null;
+  failed_at: Timestamp | null;
+  unanswered_since: Timestamp | null;
+  unanswered_attempt: number | null;
 }
 
 interface SeenRowsTable {

@@ -1,30 +1,27 @@
-// A transaction that is repeated where Postgres rolled it back because of other work beside it.
+// A transaction that is repeated if Postgres rolled it back because of a concurrent one.
 
-import { errorCode } from '../describe-error.ts';
-import { DatabaseUnreachable } from '../errors.ts';
-import { asDatabaseError } from './as-database-error.ts';
+import { errorCode } from '../base/describe-error.ts';
+import { DatabaseUnreachable } from '../base/errors.ts';
 import type { Database, DatabaseTransaction } from './database.ts';
-import { UNIQUE_VIOLATION } from './sqlstate.ts';
+import { asDatabaseError, UNIQUE_VIOLATION } from './database-errors.ts';
 
-/** Once for a process that was stopped in the middle, once more for one that met a deadlock besides. */
+/** A second try for a process that was stopped in the middle, a third for a deadlock. */
 const MOST_TRIES = 3;
 
 /**
- * SQLSTATEs of a transaction that is certainly rolled back, and may succeed if done again: serialization failure,
- * deadlock, idle in transaction, and a key that is there already (another session inserted it meanwhile, as small loads
- * beside each other do, or a first load did not look). So may one whose
- * records were read before a person was forgotten, where it reads them anew (the code of our own error).
+ * SQLSTATEs of a transaction that is certainly rolled back, and may succeed if it is repeated: serialization failure,
+ * deadlock, idle in transaction, and an existing key (a user inserted it meanwhile, or a first load did not compare).
  */
 const ROLLED_BACK = new Set(['40001', '40P01', '25P03', UNIQUE_VIOLATION]);
 
 /**
- * Returns what `work` returns, committed. `work` runs again from its beginning where the transaction was rolled back
- * because of other work beside it, or because this process was stopped in the middle of it (then the server closes the
- * connection, so that nobody waits for its locks). Where the connection is lost during the commit, it does not run
- * again: the transaction may have been committed. `onCommit` is called before each commit, and what it returns after
- * it.
+ * Runs `work` in a transaction, commits it, and returns its result. Repeats `work` if the transaction was rolled back
+ * because of a concurrent one, or because this process was stopped in the middle (then the server closes the
+ * connection, so that no other waits for its locks). If the connection is lost during the commit, `work` is not
+ * repeated, because the transaction may be committed. `onCommit` is called before each commit, and the function that it
+ * returns after it.
  *
- * Throws: what `work` throws; the database's errors.
+ * Throws: the errors of `work`; the database's errors.
  */
 export async function transact<T>(
   db: Database,

@@ -2,27 +2,40 @@
 
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chown, lchown, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import {
+  chown,
+  lchown,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  writeFile,
+} from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { describeError, errorCode } from '../describe-error.ts';
-import { EmbeddedPostgresFailed } from '../errors.ts';
+import { describeError, errorCode } from '../base/describe-error.ts';
+import { EmbeddedPostgresFailed } from '../base/errors.ts';
 import { type Executables, run } from './executables.ts';
 import type { Home } from './home.ts';
-import { findPlace, PLACE_SETTING } from './place.ts';
 
-/** The cluster's only role, its superuser. */
+/** The cluster's only role, a superuser. */
 export const ROLE = 'affiliate_mirror';
 
 const LOOPBACK = '127.0.0.1';
-/** Marks a data directory that initdb has not finished. */
+/** The name of a data directory that initdb has not finished. */
 const DRAFT = 'data.new-';
 const LOG_TAIL_LINES = 12;
 /** Long enough to replay a full WAL (1 GB at most) after a crash on a slow disk. */
 const START_TIMEOUT_S = 120;
 const STOP_TIMEOUT_S = 60;
 
-/** A worker, its queues and an analyst's tools hold many connections; Postgres' own default is 100. */
+/** A setting of the server with the container of its start, which Postgres stores with its data. */
+const PLACE_SETTING = 'affiliate_mirror.place';
+
+/** A worker, its queues and an analyst's tools hold many connections; Postgres' default is 100. */
 const SETTINGS = [
   `listen_addresses=${LOOPBACK}`,
   'unix_socket_directories=',
@@ -33,13 +46,12 @@ const SETTINGS = [
 ];
 
 /**
- * Makes the cluster where it does not exist, and checks that the executables can serve its version. Returns whether it
- * made it.
+ * Makes the cluster if it does not exist, else checks that the executables fit its version. Returns whether it made it.
  *
- * Throws: EmbeddedPostgresFailed. Idempotent: yes; an interrupted first start leaves only a draft, and starts again.
+ * Throws: EmbeddedPostgresFailed. Idempotent: yes; an interrupted first start leaves only a draft.
  */
 export async function ensureCluster(home: Home, executables: Executables): Promise<boolean> {
-  const file = await readFile(join(home.clusterDir, 'PG_VERSION'), 'utf8').catch(whereMissing(null));
+  const file = await readFile(join(home.clusterDir, 'PG_VERSION'), 'utf8').catch(ifMissing(null));
   if (file === null) {
     await makeCluster(home, executables);
     return true;
@@ -78,24 +90,24 @@ async function makeCluster(home: Home, executables: Executables): Promise<void> 
   await rename(draft, home.clusterDir);
 }
 
-/** Only the server's account and root can read it. `wx` writes through no link that the account put there. */
+/** Only the server's account and root can read it. `wx` follows no link of that account. */
 async function makePassword({ passwordFile, account }: Home): Promise<void> {
   await rm(passwordFile, { force: true });
   await writeFile(passwordFile, `${randomBytes(24).toString('hex')}\n`, { flag: 'wx', mode: 0o600 });
   if (account !== null) await lchown(passwordFile, account.uid, account.gid);
 }
 
-// Each draft has a name of its own: the initdb of a killed first start may still be writing to the last one.
+// Each draft has its own name, because the initdb of a killed first start may still be writing.
 async function removeDrafts(home: Home): Promise<void> {
   for (const name of await readdir(home.directory)) {
     if (name.startsWith(DRAFT)) await rm(join(home.directory, name), { recursive: true, force: true });
   }
 }
 
-/** Returns the port of the cluster's running server; null where none runs. */
+/** Returns the port of the cluster's running server; null if none runs. */
 export async function findServer(home: Home): Promise<number | null> {
   const pidFile = join(home.clusterDir, 'postmaster.pid');
-  const [pid, , , port] = (await readFile(pidFile, 'utf8').catch(whereMissing(''))).split('\n');
+  const [pid, , , port] = (await readFile(pidFile, 'utf8').catch(ifMissing(''))).split('\n');
   if (pid === undefined || port === undefined || port === '') return null;
   const isOurs = await isServerOf(home, Number(pid));
   if (isOurs === true) return Number(port);
@@ -104,7 +116,7 @@ export async function findServer(home: Home): Promise<number | null> {
   return null;
 }
 
-/** By its command line: the other traces in /proc are closed to root in a container. Null where there is no process. */
+/** By the command line, because root in a container may not read more of /proc. Null if there is no such process. */
 async function isServerOf(home: Home, pid: number): Promise<boolean | null> {
   if (process.platform === 'linux') {
     const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => null);
@@ -118,14 +130,14 @@ async function isServerOf(home: Home, pid: number): Promise<boolean | null> {
 }
 
 /**
- * Starts a server and returns its port: the last one again where it is free, else any free one.
- * The server belongs to neither our terminal nor our process group: Ctrl-C reaches us, never the server.
+ * Starts a server and returns its port: the last one if it is free, else any free one. The server belongs to neither
+ * our terminal nor our process group, so that Ctrl-C does not reach it.
  *
- * Throws: EmbeddedPostgresFailed with the end of Postgres' own log.
+ * Throws: EmbeddedPostgresFailed with the end of Postgres' log.
  */
-export async function startServer(home: Home, executables: Executables): Promise<number> {
+export async function startServer(home: Home, executables: Executables, tries = 3): Promise<number> {
   const port = await findFreePort(Number((await readLastStart(home)).port ?? 0));
-  await rename(home.logFile, `${home.logFile}.previous`).catch(whereMissing(undefined));
+  await rename(home.logFile, `${home.logFile}.previous`).catch(ifMissing(undefined));
   const log = await open(home.logFile, 'wx', 0o600);
   try {
     const options = `-p ${port} -c ${PLACE_SETTING}=${await findPlace()}`;
@@ -138,13 +150,16 @@ export async function startServer(home: Home, executables: Executables): Promise
   } finally {
     await log.close();
   }
-  // A start that a killed process began goes on, and may have been faster than this one.
+  // The start of a killed process goes on, and may have been faster.
   const running = await findServer(home);
-  if (running === null) throw failure(home, 'did not start', await readLogTail(home));
-  return running;
+  if (running !== null) return running;
+  const said = await readLogTail(home);
+  // Another process took the port since it was found to be free.
+  if (tries > 1 && said.includes('Address already in use')) return startServer(home, executables, tries - 1);
+  throw failure(home, 'did not start', said);
 }
 
-/** Returns the port and the place (see place.ts) of the server's last start, which Postgres itself keeps. */
+/** Returns the port and the place (findPlace) of the server's last start, from Postgres' own file. */
 export async function readLastStart({ clusterDir }: Home): Promise<{ port?: string; place?: string }> {
   const options = await readFile(join(clusterDir, 'postmaster.opts'), 'utf8').catch(() => '');
   return (
@@ -152,7 +167,17 @@ export async function readLastStart({ clusterDir }: Home): Promise<{ port?: stri
   );
 }
 
-/** Returns the wanted port where it is free on the loopback address, else another free one. */
+/**
+ * Returns the same text for all processes that see each other: the container's, or 'machine'. Containers that share
+ * DATA_DIR see each other's locks, but not each other's processes: a running server of the other looks crashed, also to
+ * Postgres' own check. A second server on the same data would destroy them.
+ */
+export async function findPlace(): Promise<string> {
+  const namespace = await readlink('/proc/self/ns/pid').catch(() => '');
+  return /\d+/.exec(namespace)?.[0] ?? 'machine';
+}
+
+/** Returns the wanted port if it is free on the loopback address, else another free one. */
 async function findFreePort(wanted: number): Promise<number> {
   const server = createServer().listen(wanted, LOOPBACK);
   try {
@@ -166,11 +191,7 @@ async function findFreePort(wanted: number): Promise<number> {
   }
 }
 
-/**
- * Stops the server, with everything written to disk.
- *
- * Throws: EmbeddedPostgresFailed where it does not stop. Idempotent: yes.
- */
+/** Stops the server in order. Throws: EmbeddedPostgresFailed if it does not stop. Idempotent: yes. */
 export async function stopServer(home: Home, executables: Executables): Promise<void> {
   if ((await findServer(home)) === null) return;
   const { code, output } = await run(
@@ -181,7 +202,7 @@ export async function stopServer(home: Home, executables: Executables): Promise<
   if (code !== 0 && (await findServer(home)) !== null) throw failure(home, 'did not stop', output);
 }
 
-/** Returns the error that says what happened, with the end of Postgres' output about it. */
+/** Returns the error, with the end of Postgres' output. */
 export function failure(home: Home, what: string, said: string): EmbeddedPostgresFailed {
   const tail = said.trim().split('\n').slice(-LOG_TAIL_LINES).join('\n  ');
   return new EmbeddedPostgresFailed(
@@ -190,13 +211,12 @@ export function failure(home: Home, what: string, said: string): EmbeddedPostgre
   );
 }
 
-/** Returns the log of the server's current or last run. */
 export async function readLogTail(home: Home): Promise<string> {
   return await readFile(home.logFile, 'utf8').catch((error: unknown) => `(no log: ${describeError(error)})`);
 }
 
 /** Returns a handler that turns a missing file into the value, and rethrows every other error. */
-function whereMissing<T>(value: T): (error: unknown) => T {
+function ifMissing<T>(value: T): (error: unknown) => T {
   return (error) => {
     if (errorCode(error) === 'ENOENT') return value;
     throw error;

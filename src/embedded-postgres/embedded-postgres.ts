@@ -1,26 +1,27 @@
-// The Postgres for which a first run needs no setup: made under DATA_DIR, shared by every process that names the
-// same directory. This file decides when it starts and stops; the cluster itself is in cluster.ts.
+// The Postgres that needs no setup: under DATA_DIR, shared by every process with the same directory. This file decides
+// when it starts and stops; the cluster is in cluster.ts.
 //
-// Decision: the server is no process's child. The first user starts it; each user holds a shared lock on one file, and
-// the last one to leave stops the server. Users come and leave one at a time, under a second lock. The kernel drops
-// both locks of a killed process, so nothing is ever stale; a server whose users were all killed runs on until the next
+// Decision: the server is no process's child. The first user starts it. Each user holds a shared lock on one file, and
+// the last user to leave stops the server. Users come and leave one at a time, under a second lock. The kernel drops
+// the locks of a killed process, so no lock is ever stale; a server whose users were all killed runs on until the next
 // user has left. Rejected: a child of the process that started it (the others lose their database when that one ends,
-// and Ctrl-C reaches it first), a count in a file or a table (wrong after a SIGKILL), counting sessions in Postgres
-// (each user must hold one for it, and to refuse another container takes a lock on a file all the same).
+// and Ctrl-C reaches it first); a count in a file or a table (wrong after a SIGKILL); the number of sessions in
+// Postgres (each user must hold one, and refusing another container needs a lock on a file as well).
 //
-// Decision: the package's executables are used, its class is not. Importing it installs handlers for SIGINT, SIGTERM,
-// SIGHUP, exit and beforeExit (async-exit-hook) that end the process during a graceful stop, and that turn
-// `process.exitCode = 3` into 0 when the process ends by itself (seen with 18.4.0-beta.17). Its start() rejects
-// with undefined whatever went wrong. Nothing here listens to signals: whoever opens it must call stop().
+// Decision: only the package's executables are used, not its class. Its import installs handlers for SIGINT, SIGTERM,
+// SIGHUP, exit and beforeExit (async-exit-hook) that end the process during a graceful stop, and turn
+// `process.exitCode = 3` into 0 (seen with 18.4.0-beta.17). Its start() rejects with undefined for every failure. No
+// code here listens to signals: the caller must call stop().
 
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { describeError, errorCode } from '../describe-error.ts';
-import { EmbeddedPostgresFailed } from '../errors.ts';
-import type { Logger } from '../log.ts';
+import { describeError, errorCode } from '../base/describe-error.ts';
+import { EmbeddedPostgresFailed } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
 import {
   ensureCluster,
   failure,
+  findPlace,
   findServer,
   ROLE,
   readLastStart,
@@ -31,35 +32,34 @@ import {
 import { type Executables, findExecutables } from './executables.ts';
 import { type Home, prepareHome, prepareLocks, readPassword } from './home.ts';
 import { tryLock, waitForLock } from './lock.ts';
-import { findPlace } from './place.ts';
 
 export interface EmbeddedPostgres {
   /** Holds the password: never log it. */
   readonly url: string;
-  /** Whether this call started the server; it does not decide who stops it. */
+  /** Whether this call started the server; any user may stop it. */
   readonly isOwner: boolean;
-  /** The directory whose database this call made, empty; null where it was there. */
+  /** The directory in which this call made an empty database; null if there was one. */
   readonly madeIn: string | null;
   readonly port: number;
   /**
-   * Leaves the server, and stops it where nobody else uses it. Close every connection first.
+   * Leaves the server, and stops it if no other process uses it. Close every connection first.
    *
-   * Throws: EmbeddedPostgresFailed where the server does not stop. Idempotent: yes.
+   * Throws: EmbeddedPostgresFailed if the server does not stop. Idempotent: yes.
    */
   stop(): Promise<void>;
 }
 
 const DATABASE = 'affiliate_mirror';
-/** Longer than a start and a stop together may take (see cluster.ts). */
-const TURN_TIMEOUT_MS = 200_000;
+/** Longer than a start and a stop together (see cluster.ts). */
+const LOCK_TIMEOUT_MS = 200_000;
 /** For a server that is still starting, recovering or stopping, or that a busy machine keeps from answering. */
 const ANSWER_TIMEOUT_MS = 30_000;
 const RETRY_MS = 100;
 
 /**
- * Returns a running Postgres with its data under `dataDir`/postgres: the one that runs there, else a new one.
+ * Returns the running Postgres with its data under `dataDir`/postgres, started if necessary.
  *
- * Throws: EmbeddedPostgresFailed with what happened, the end of Postgres' own log, and how to fix it.
+ * Throws: EmbeddedPostgresFailed with the failure, the end of Postgres' log, and the remedy.
  */
 export async function openEmbeddedPostgres(
   deps: { log: Logger },
@@ -79,7 +79,7 @@ export async function openEmbeddedPostgres(
 
 async function open({ log }: { log: Logger }, dataDir: string): Promise<EmbeddedPostgres> {
   const { startLock, usersLock } = await prepareLocks(dataDir);
-  return await inTurn(startLock, async () => {
+  return await withStartLock(startLock, async () => {
     const isShared = !isFree(usersLock);
     const usage = tryLock(usersLock, 'shared');
     try {
@@ -103,7 +103,7 @@ async function open({ log }: { log: Logger }, dataDir: string): Promise<Embedded
         madeIn: isMade ? home.directory : null,
         port,
         stop() {
-          stopping ??= inTurn(startLock, leave);
+          stopping ??= withStartLock(startLock, leave);
           return stopping;
         },
       };
@@ -120,7 +120,7 @@ function isFree(usersLock: string): boolean {
   return lock !== null;
 }
 
-/** Asked before the server is looked for: its process number would be taken for that of another process here. */
+/** Before findServer, which would take the server's process number for that of another process here. */
 async function refuseElsewhere(home: Home): Promise<void> {
   const { place } = await readLastStart(home);
   if (place === undefined || place === (await findPlace())) return;
@@ -131,18 +131,18 @@ async function refuseElsewhere(home: Home): Promise<void> {
   );
 }
 
-async function inTurn<T>(startLock: string, work: () => Promise<T>): Promise<T> {
-  const turn = await waitForLock(startLock, TURN_TIMEOUT_MS);
-  if (turn === null) {
+async function withStartLock<T>(startLock: string, work: () => Promise<T>): Promise<T> {
+  const lock = await waitForLock(startLock, LOCK_TIMEOUT_MS);
+  if (lock === null) {
     throw new EmbeddedPostgresFailed(
-      `another process has been starting or stopping the embedded Postgres for ${TURN_TIMEOUT_MS / 1000} s ` +
+      `another process has been starting or stopping the embedded Postgres for ${LOCK_TIMEOUT_MS / 1000} s ` +
         `(it holds ${startLock}). End that process, or set DATABASE_URL to a Postgres of your own.`,
     );
   }
   try {
     return await work();
   } finally {
-    turn.release();
+    lock.release();
   }
 }
 
@@ -182,7 +182,7 @@ async function ensureDatabase(home: Home, port: number, password: string): Promi
     connectionString: urlOf(port, password, 'postgres'),
     connectionTimeoutMillis: ANSWER_TIMEOUT_MS,
   });
-  // Without a listener, losing the connection would end the process; the running query reports it anyway.
+  // Without a listener, a lost connection would end the process; the running query reports it.
   client.on('error', () => {});
   await client.connect();
   try {

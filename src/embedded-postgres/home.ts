@@ -1,11 +1,11 @@
-// Where the embedded Postgres keeps its files, whom they belong to, and its password.
+// The files of the embedded Postgres, their owner, and its password.
 
 import { existsSync } from 'node:fs';
 import { access, chmod, constants, lstat, mkdir, readFile, realpath, stat, symlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { EmbeddedPostgresFailed } from '../errors.ts';
-import type { Logger } from '../log.ts';
-import { makeDirectory } from '../make-directory.ts';
+import { EmbeddedPostgresFailed } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import { makeDirectory } from '../base/make-directory.ts';
 import { type Account, canEnter, findServerAccount, makeSystemDirectory } from './executables.ts';
 
 export interface Home {
@@ -18,22 +18,22 @@ export interface Home {
   readonly account: Account;
 }
 
-/** Returns the paths of the two lock files, in a data directory that it makes where there is none. */
+/** Returns the paths of the two lock files, in a data directory that it makes if there is none. */
 export async function prepareLocks(dataDir: string): Promise<{ startLock: string; usersLock: string }> {
   const directory = resolve(dataDir);
   const startLock = join(directory, 'postgres.lock');
   await makeDirectory(directory, 0o755);
-  // SQLite, which locks the file, would not say which may not be written to.
+  // The error of SQLite, which locks the file, would not name the path.
   await access(directory, constants.W_OK | constants.X_OK);
   if (existsSync(startLock)) await access(startLock, constants.W_OK);
   return { startLock, usersLock: join(directory, 'postgres.users.lock') };
 }
 
 /**
- * Returns the home, made where it is missing. Root's server runs as another user: where that user cannot
- * enter DATA_DIR (a checkout under /root, say), the home is under /var/lib and DATA_DIR/postgres links to it.
+ * Returns the home, made if it is missing. Root's server runs as another user: if that user cannot enter DATA_DIR (such
+ * as a checkout under /root), the home is under /var/lib, and DATA_DIR/postgres links to it.
  *
- * Throws: EmbeddedPostgresFailed where its user cannot enter it.
+ * Throws: EmbeddedPostgresFailed if the server's user cannot enter it.
  */
 export async function prepareHome(deps: { log: Logger }, dataDir: string): Promise<Home> {
   const entry = join(resolve(dataDir), 'postgres');
@@ -56,7 +56,7 @@ async function makeHome({ log }: { log: Logger }, dataDir: string, entry: string
   }
   if (await canEnter(account, dataDir)) {
     await mkdir(entry);
-    // Explicitly, since the umask may have closed it; secret files inside have their own permissions.
+    // The umask may have closed it; secret files inside have their own permissions.
     await chmod(entry, 0o755);
     return;
   }
@@ -74,7 +74,7 @@ async function makeHome({ log }: { log: Logger }, dataDir: string, entry: string
 
 async function findOwner(directory: string): Promise<Account> {
   if (process.getuid?.() !== 0) return null;
-  // Root serves a cluster that an ordinary user made as that user, so that both can go on using it.
+  // Root serves an ordinary user's cluster as that user, so that both can use it.
   const { uid: ownerUid, gid } = await stat(join(directory, 'data')).catch(() => stat(directory));
   const account = ownerUid === 0 ? await findServerAccount() : { uid: ownerUid, gid };
   if (await canEnter(account, directory)) return account;
@@ -84,7 +84,6 @@ async function findOwner(directory: string): Promise<Account> {
   );
 }
 
-/** Returns the password of an existing cluster. */
 export async function readPassword(home: Home): Promise<string> {
   return (await readFile(home.passwordFile, 'utf8')).trim();
 }

@@ -1,7 +1,7 @@
-// Locks that several processes take on one file.
-// SQLite is used only for its portable file locks: the kernel releases them however the holder ends, so a
-// killed process leaves nothing stale behind. A file with a pid in it was rejected: two processes that find it
-// stale can each remove the other's new one, and pids are used again.
+// Locks of several processes on one file.
+// SQLite is used only for its portable file locks: the kernel releases them when the holder ends, also if it is killed.
+// A file with a pid was rejected: two processes that find it stale can each remove the other's new one, and pids are
+// reused.
 
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,19 +11,19 @@ export interface FileLock {
   release(): void;
 }
 
-/** Any number hold `shared` together; `exclusive` is held alone. */
+/** Any number of holders of `shared`, or one of `exclusive`. */
 export type LockKind = 'shared' | 'exclusive';
 
 const SQLITE_BUSY = 5;
 const POLL_MS = 25;
 
-// The garbage collector would close a connection that nothing refers to, and release its lock.
+// The garbage collector would close a connection without a reference, and release its lock.
 const held = new Set<DatabaseSync>();
 
 /**
- * Returns the lock, or null where another process, or another part of this one, holds it.
+ * Returns the lock, or null if another process, or another part of this one, holds it.
  *
- * Throws: SQLite's error where the file cannot be made or opened.
+ * Throws: SQLite's error if the file cannot be made or opened.
  */
 export function tryLock(path: string, kind: LockKind): FileLock | null {
   const connection = new DatabaseSync(path, { timeout: 0 });
@@ -42,7 +42,7 @@ export function tryLock(path: string, kind: LockKind): FileLock | null {
   };
 }
 
-/** Returns the exclusive lock as soon as it is free, or null where it was not within `waitMs`. */
+/** Returns the exclusive lock once it is free, or null if that took longer than `waitMs`. */
 export async function waitForLock(path: string, waitMs: number): Promise<FileLock | null> {
   const deadline = performance.now() + waitMs;
   for (;;) {

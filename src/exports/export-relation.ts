@@ -1,73 +1,65 @@
 // One export, from the database to its target: whole, or nothing.
 //
-// Every row is of one moment (a snapshot). A file is written as its rows are read, so memory does not grow with them;
-// the manifest is written last. Whatever goes wrong, or stops it, removes what was written.
+// Every row is of one moment (a snapshot). A file is written while its rows are read, so memory does not grow with
+// them; the manifest is written last. A failure or a stop removes the written files.
 
 import { createHash } from 'node:crypto';
 import type { Pool, PoolClient } from 'pg';
-import type { ExportFormat } from '../config/exports.ts';
-import { counted } from '../contract/format.ts';
+import { describeError } from '../base/describe-error.ts';
+import { ConfigError, ExportTargetUnwritable } from '../base/errors.ts';
+import { readVersion } from '../base/package.ts';
+import type { ExportFormat } from '../config/process/exports.ts';
+import type { MoneyFormat } from '../contract/money.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import { onlyRow } from '../db/only-row.ts';
-import { PausedTooLong, withSnapshot } from '../db/snapshot.ts';
-import { describeError } from '../describe-error.ts';
-import { ConfigError, ExportTargetUnwritable } from '../errors.ts';
-import { readVersion } from '../package.ts';
 import { CSV } from './formats/csv.ts';
 import type { Format } from './formats/format.ts';
 import { NDJSON } from './formats/ndjson.ts';
 import { XLSX } from './formats/xlsx.ts';
 import type { Manifest, ManifestFile } from './manifest.ts';
 import { CHANGED_AT, findRelation, hasColumn, type Relation } from './relation.ts';
-import { type Rows, readRows } from './rows.ts';
-import { splitByDay } from './split-by-day.ts';
+import { type Rows, readRows, splitByDay } from './rows.ts';
+import { withSnapshot } from './snapshot.ts';
 import { chooseDayColumn, readWatermark, writeStatement } from './statement.ts';
 import type { Delivery } from './targets/delivery.ts';
 import { startDelivery, type Target } from './targets/target.ts';
-
-/**
- * A target may take this long between two reads of a thousand rows. Longer than the slowest part of an upload that
- * succeeds, with its five tries of two minutes each (targets/s3-call.ts).
- */
-const LONGEST_PAUSE_MS = 15 * 60_000;
 
 export interface ExportInput {
   readonly mirrorSchema: string;
   /** The table or view, with or without its schema. */
   readonly name: string;
   readonly format: ExportFormat;
+  /** For the workbook, which people read. */
+  readonly money: MoneyFormat;
   readonly target: Target;
-  /** SQL of the user's own. */
+  /** The user's SQL. */
   readonly where: string | null;
   readonly isByDay: boolean;
-  /** Only what changed after that, deletions included; null for every row. */
+  /** Only the changes after that, with deletions; null for every row. */
   readonly since: Timestamp | null;
-  /** Whether changes are asked for, also where `since` is null: the first time of an incremental export. */
+  /** Whether changes are exported; the first incremental export has no `since`. */
   readonly isForChanges: boolean;
-  /** Whether an export without a row is written as well. */
+  /** Whether an export without rows is written as well. */
   readonly isWrittenIfEmpty: boolean;
   readonly signal: AbortSignal;
-  readonly longestPauseMs?: number;
 }
 
 export interface Exported {
   readonly manifest: Manifest;
-  /** Null where nothing changed since: nothing was written, and the manifest names no file. */
+  /** Null if nothing changed since: nothing was written, and the manifest names no file. */
   readonly location: string | null;
 }
 
 /**
- * Returns what was exported.
- *
- * Throws: ConfigError where the name, the user's SQL or the target cannot be used; ExportTargetUnwritable; the
- * database's errors; the signal's reason when aborted.
+ * Throws: ConfigError if the name, the user's SQL or the target cannot be used; ExportTargetUnwritable; the database's
+ * errors; the signal's reason when aborted.
  */
 export async function exportRelation(pool: Pool, input: ExportInput): Promise<Exported> {
-  const { signal, target, longestPauseMs = LONGEST_PAUSE_MS } = input;
+  const { signal, target } = input;
   const encoder = await loadFormat(input.format);
   const started: { delivery: Delivery | null } = { delivery: null };
   try {
-    const manifest = await withSnapshot(pool, { signal, longestPauseMs }, async (client) => {
+    const manifest = await withSnapshot(pool, signal, async (client) => {
       const plan = await makePlan(client, input);
       if (!input.isWrittenIfEmpty && plan.watermark === input.since) return describe(input, plan, []);
       const { contentType } = encoder;
@@ -75,23 +67,13 @@ export async function exportRelation(pool: Pool, input: ExportInput): Promise<Ex
       started.delivery = delivery;
       return describe(input, plan, await writeFiles(client, { ...input, ...plan, encoder, delivery }));
     });
-    // Once the database has nothing more to say: an export that is there is whole, and was no failure.
+    // After the transaction has ended, so that an export with a manifest is whole.
     await started.delivery?.publish(`${JSON.stringify(manifest, null, 2)}\n`);
     return { manifest, location: started.delivery?.location ?? null };
   } catch (error) {
-    const { delivery } = started;
-    const why =
-      error instanceof PausedTooLong
-        ? new ExportTargetUnwritable(describeTooSlow(delivery?.location ?? input.name, longestPauseMs))
-        : error;
-    if (delivery !== null) await discard(delivery, why);
-    throw why;
+    if (started.delivery !== null) await discard(started.delivery, error);
+    throw error;
   }
-}
-
-function describeTooSlow(location: string, longestPauseMs: number): string {
-  const minutes = counted(Math.ceil(longestPauseMs / 60_000), 'minute');
-  return `cannot write ${location}: it took nothing more for ${minutes}, or this process was stopped, and no export keeps Postgres from cleaning up for longer: export to a file first, or to a faster target`;
 }
 
 interface Plan {
@@ -99,7 +81,7 @@ interface Plan {
   readonly asOf: Timestamp;
   readonly watermark: Timestamp | null;
   readonly dayOf: string | null;
-  /** Where it belongs in a target that holds several exports. */
+  /** The directory in a target for several exports. */
   readonly directory: string;
 }
 
@@ -110,16 +92,16 @@ async function makePlan(client: PoolClient, input: ExportInput): Promise<Plan> {
     throw new ConfigError([`${relation.name} has no column ${CHANGED_AT}: leave out --since`]);
   }
   const dayOf = isByDay ? chooseDayColumn(relation, isForChanges) : null;
-  // When the transaction began, just before the moment that it sees: whatever was committed by then is exported.
+  // The start of the transaction, just before its snapshot: all that was committed by then is exported.
   const answer = await client.query<{ as_of: Timestamp }>('select now() as as_of');
   const asOf = onlyRow(answer, 'the clock').as_of;
   const watermark = await readWatermark(client, relation);
-  // Each export has a directory of its own, named by its time: nothing that a reader reads is ever written over.
+  // Each export has its own directory, named by its time: no file that a reader may read is overwritten.
   const folder = isForChanges ? `${relation.name}_changes` : relation.name;
   return { relation, asOf, watermark, dayOf, directory: `${folder}/${nameDirectory(asOf)}` };
 }
 
-/** Returns the name, with all six digits of the microseconds: the order of names is that of time. */
+/** Returns the name with all six digits of the microseconds, so that the order of names is that of the times. */
 export function nameDirectory(asOf: Timestamp): string {
   const [second = '', fraction = ''] = asOf.replace('Z', '').split('.');
   return `export=${second.replace(/[-:]/g, '')}${fraction.padEnd(6, '0')}Z`;
@@ -144,7 +126,7 @@ async function writeFiles(client: PoolClient, writing: Writing): Promise<readonl
 }
 
 async function writeFile(
-  { relation, encoder, delivery }: Writing,
+  { relation, money, encoder, delivery }: Writing,
   path: string,
   batches: Rows,
 ): Promise<ManifestFile> {
@@ -159,7 +141,7 @@ async function writeFile(
     }
   }
   const file = await delivery.openFile(path);
-  await encoder.write({ title, columns, rows: counted() }, async (chunk) => {
+  await encoder.write({ title, columns, money, rows: counted() }, async (chunk) => {
     hash.update(chunk);
     bytes += chunk.byteLength;
     await file.write(chunk);
@@ -186,19 +168,19 @@ function describe(input: ExportInput, plan: Plan, files: readonly ManifestFile[]
   };
 }
 
-/** Throws: ExportTargetUnwritable, with both reasons, where something of it could not be removed. */
+/** Throws: ExportTargetUnwritable, with both reasons, if a part could not be removed. */
 async function discard(delivery: Delivery, why: unknown): Promise<void> {
   try {
     await delivery.discard();
   } catch (error) {
     throw new ExportTargetUnwritable(
-      `${describeError(why)}; and what was written of it could not be removed, which is an export only if its manifest is there: ${describeError(error)}`,
+      `${describeError(why)}; and the written files could not be removed (without a manifest they are no export): ${describeError(error)}`,
       { cause: why },
     );
   }
 }
 
-/** Parquet's library is loaded where it is asked for: it takes a tenth of the start of an export. */
+/** Parquet's library is loaded only when needed: it takes a tenth of the start of an export. */
 async function loadFormat(name: ExportFormat): Promise<Format> {
   if (name === 'parquet') return (await import('./formats/parquet.ts')).PARQUET;
   return { csv: CSV, ndjson: NDJSON, xlsx: XLSX }[name];

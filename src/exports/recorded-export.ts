@@ -1,16 +1,16 @@
-// An export that goes on where the last one to the same target ended, and is written down: of the changes since, or of
-// everything on a schedule. One at a time for each target and object.
+// A recorded export: of the changes since the last one to the same target, or of everything on a schedule. One at a
+// time for each target and object.
 //
-// Why nothing is lost: the watermark is read from the snapshot that is exported, and is written down only after the
-// manifest is there. Whoever is stopped between the two exports the same changes once more. And a row that is committed
-// later has a greater _changed_at than all that are visible already: src/mirror gives them in the order of commits.
+// Why nothing is lost: the watermark is read from the exported snapshot, and is stored only after the manifest exists.
+// A process that is stopped between the two exports the same changes once more. A row that is committed later has a
+// greater _changed_at than all visible ones, because src/mirror stamps rows in the order of the commits.
 
 import { sql } from 'kysely';
 import type { Pool } from 'pg';
 import type { Timestamp } from '../contract/timestamp.ts';
 import { readNow } from '../db/clock.ts';
 import type { Database } from '../db/database.ts';
-import { withSessionLock } from '../db/session-lock.ts';
+import { withLock } from '../db/locks/process-session.ts';
 import { type Exported, type ExportInput, exportRelation } from './export-relation.ts';
 import { type CollectingTarget, nameTarget } from './targets/target.ts';
 
@@ -28,15 +28,15 @@ export type RecordedOutcome =
   /** Another process exports the same to the same target. */
   | { readonly kind: 'busy' };
 
-/** Returns what became of it. Throws: as exportRelation. */
+/** Throws: as exportRelation. */
 export async function exportRecorded(
   { pool, db }: RecordedDeps,
   input: RecordedInput,
 ): Promise<RecordedOutcome> {
   const key = keyOf(input);
   const name = `export ${key.kind} of ${key.object} to ${key.target}`;
-  const locked = await withSessionLock(db, { name, isPatient: false }, async (): Promise<RecordedOutcome> => {
-    // Before the snapshot: whatever was there by then is in the export.
+  const locked = await withLock(db, name, async (): Promise<RecordedOutcome> => {
+    // Before the snapshot, so that all that was committed by then is in the export.
     const beganAt = await readNow(db);
     const last = input.isForChanges ? await readLast(db, key) : null;
     const since = last?.watermark ?? null;
@@ -52,13 +52,9 @@ export async function exportRecorded(
   return locked.isHeldByOther ? { kind: 'busy' } : locked.result;
 }
 
-/** Returns when the last export of it to the target began; null where there was none. */
+/** Returns when the last such export to the target began, in milliseconds since 1970; null if there was none. */
 export async function readLastExport(db: Database, input: KeyInput): Promise<number | null> {
-  const { target, object, kind } = keyOf(input);
-  const { rows } = await sql<{ at_ms: number }>`
-    select (extract(epoch from began_at) * 1000)::bigint as at_ms from exports
-    where target = ${target} and object = ${object} and kind = ${kind}`.execute(db);
-  return rows[0]?.at_ms ?? null;
+  return (await readLast(db, keyOf(input)))?.began_ms ?? null;
 }
 
 interface Key {
@@ -69,20 +65,21 @@ interface Key {
 
 type KeyInput = Pick<RecordedInput, 'mirrorSchema' | 'target' | 'name' | 'isForChanges'>;
 
-/** Changes are those of a table of the mirror, with or without its schema in the name: they go to one directory. */
+/** Changes of a table go to one directory, with or without its schema in the name. */
 function keyOf({ mirrorSchema, target, name, isForChanges }: KeyInput): Key {
   const schema = `${mirrorSchema}.`;
   const object = isForChanges && name.startsWith(schema) ? name.slice(schema.length) : name;
   return { target: nameTarget(target), object, kind: isForChanges ? 'changes' : 'whole' };
 }
 
-/** Returns how far the last export of it came; null where there was none. */
-async function readLast(
-  db: Database,
-  { target, object, kind }: Key,
-): Promise<{ readonly watermark: Timestamp | null } | null> {
-  const { rows } = await sql<{ watermark: Timestamp | null }>`
-    select watermark from exports
+interface LastExport {
+  readonly began_ms: number;
+  readonly watermark: Timestamp | null;
+}
+
+async function readLast(db: Database, { target, object, kind }: Key): Promise<LastExport | null> {
+  const { rows } = await sql<LastExport>`
+    select (extract(epoch from began_at) * 1000)::bigint as began_ms, watermark from exports
     where target = ${target} and object = ${object} and kind = ${kind}`.execute(db);
   return rows[0] ?? null;
 }

@@ -1,16 +1,15 @@
-// What may be exported: the views of the reports schema, and the tables and views of the mirror's schema that analysts
-// read. The catalogue says which there are and what columns they have, so that a view of a later migration needs no
-// line here.
+// The relations that may be exported: the views of the reports schema, and the mirror's tables and views for analysts.
+// Their columns come from the catalogue, so that a view of a later migration needs no line here.
 //
-// Decision: a name means the view of the reports schema, as an analyst expects it. Where changes are asked for
-// (--since, --incremental) it means the mirror's table: only that has a row for what was deleted.
+// Decision: a name means the view of the reports schema, as an analyst expects. For changes (--since, --incremental) it
+// means the mirror's table, because only that keeps deleted rows.
 
 import { type ClientBase, escapeIdentifier, type Pool } from 'pg';
+import { ConfigError } from '../base/errors.ts';
 import { ANALYST_RELATIONS } from '../db/relations.ts';
 import { reportsSchema } from '../db/sibling-schema.ts';
-import { ConfigError } from '../errors.ts';
 
-/** How the values of a column are written, in every format. */
+/** Decides how each format writes the values of a column. */
 export type ColumnKind = 'text' | 'integer' | 'sum' | 'double' | 'boolean' | 'timestamp' | 'date' | 'json';
 
 export interface Column {
@@ -24,37 +23,35 @@ export interface Relation {
   readonly schema: string;
   readonly name: string;
   readonly columns: readonly Column[];
-  /** Its primary key, in order; empty where it has none. */
+  /** Its primary key, in order; empty if it has none. */
   readonly key: readonly string[];
 }
 
 export interface RelationInput {
-  /** The mirror's schema. */
   readonly mirrorSchema: string;
   /** `referrals`, or with its schema `mirror.referrals`. */
   readonly name: string;
-  /** Whether its changes are asked for, deletions included. */
+  /** Whether its changes are exported, with deletions. */
   readonly isForChanges: boolean;
 }
 
-/** Changed rows are found by the first; the second says that a row was deleted. */
+/** The columns by which changed and deleted rows are found. */
 export const CHANGED_AT = '_changed_at';
 const DELETED_AT = '_deleted_at';
 
-/** Returns the relation as SQL names it. */
+/** Returns the name for SQL. */
 export function spellRelation({ schema, name }: Pick<Relation, 'schema' | 'name'>): string {
   return `${escapeIdentifier(schema)}.${escapeIdentifier(name)}`;
 }
 
-/** Returns whether the relation has that column. */
 export function hasColumn({ columns }: Pick<Relation, 'columns'>, name: string): boolean {
   return columns.some((column) => column.name === name);
 }
 
 /**
- * Returns the relation of that name.
+ * Returns the relation with that name.
  *
- * Throws: ConfigError naming those that there are, where it is none of them, or has no changes to ask for.
+ * Throws: ConfigError with the known names, if it is none of them, or has no changes.
  */
 export async function findRelation(client: ClientBase, input: RelationInput): Promise<Relation> {
   const { mirrorSchema, name, isForChanges } = input;
@@ -77,7 +74,7 @@ export async function findRelation(client: ClientBase, input: RelationInput): Pr
   throw new ConfigError([`${why} ${listed.join(', ')}`]);
 }
 
-/** Throws: ConfigError naming each of them that findRelation does not find. */
+/** Throws: ConfigError with each relation that findRelation does not find. */
 export async function checkRelations(
   pool: Pool,
   mirrorSchema: string,

@@ -1,29 +1,27 @@
-// Reads the rows of a statement, some at a time, as the texts that Postgres sends: a number keeps its digits so, and a
-// time its microseconds.
+// Reads the rows of a statement in batches, as Postgres' own texts: so a number keeps its digits, and a time its
+// microseconds.
 //
-// Decision: a cursor for every format, not COPY for some. COPY writes times that are not ISO 8601 and needs a parser as
-// soon as the rows go to several files; a cursor takes twice its CPU time, and is one way for all.
+// Decision: a cursor for every format, not COPY for some. COPY writes times that are not ISO 8601, and needs a parser
+// if the rows go to several files; a cursor takes twice its CPU time, and is one way for all.
 
 import { DatabaseError, type PoolClient, type QueryArrayConfig } from 'pg';
-import { errorCode } from '../describe-error.ts';
-import { ConfigError } from '../errors.ts';
+import { errorCode } from '../base/describe-error.ts';
+import { ConfigError } from '../base/errors.ts';
 
 /** Null is SQL's own. */
 export type Row = readonly (string | null)[];
 export type Rows = AsyncIterable<readonly Row[]>;
 
-/** Rows of a fetch: a few hundred kilobytes. */
+/** Rows: a few hundred kilobytes. */
 const BATCH = 1000;
 const CURSOR = 'exported';
 
-/** So that a batch is what Postgres sent. */
 const asText = { getTypeParser: () => (text: string) => text };
 
 /**
- * Returns the rows in batches. `where` says whether the user wrote a part of the statement, who then hears what is
- * wrong with it.
+ * Returns the rows in batches. `where` is the user's part of the statement; null if there is none.
  *
- * Throws: ConfigError where the user's part of it is refused; the database's errors.
+ * Throws: ConfigError if the user's part is refused; the database's errors.
  */
 export async function* readRows(
   client: PoolClient,
@@ -32,7 +30,7 @@ export async function* readRows(
 ): AsyncGenerator<readonly Row[]> {
   const query = async (text: string): Promise<readonly Row[]> => {
     try {
-      // Prepared, so that it is one statement, whatever the user wrote.
+      // Prepared, so that the user's part cannot add a second statement.
       const config: QueryArrayConfig & { queryMode: 'extended' } = {
         text,
         rowMode: 'array',
@@ -53,15 +51,15 @@ export async function* readRows(
   await query(`close ${CURSOR}`);
 }
 
-/** SQLSTATE classes of what is wrong with a statement: its text, a feature that is not there, a write in it. */
+/** SQLSTATE classes of a wrong statement: its text, a missing feature, a write in it. */
 const WRONG_STATEMENT = /^(42(?!501)|0A|2F|25|54|P0)/;
-/** Of a value that cannot be read or computed. Postgres' message quotes it, and it may be personal. */
+/** Of a value that cannot be read or computed. Postgres' message quotes the value, which may be personal. */
 const WRONG_VALUE = /^2[12]/;
 
 function explainRefusal(error: unknown): unknown {
   if (!(error instanceof DatabaseError)) return error;
   const code = errorCode(error);
-  // Where a quote is not closed, what follows in our statement is quoted as well.
+  // If a quote is not closed, the message quotes the rest of our statement as well.
   const [message] = error.message.split('\n');
   const problem = WRONG_STATEMENT.test(code)
     ? `--where is not accepted by the database: ${message}`
@@ -72,4 +70,38 @@ function explainRefusal(error: unknown): unknown {
   const refusal = new ConfigError([problem]);
   refusal.cause = error;
   return refusal;
+}
+
+interface DayRows {
+  readonly day: string;
+  /** To be read to the end before the next day is requested. */
+  readonly rows: Rows;
+}
+
+/** Splits rows that are ordered by their day, the last value of each. */
+export async function* splitByDay(all: Rows): AsyncGenerator<DayRows> {
+  const source = all[Symbol.asyncIterator]();
+  let left: readonly Row[] = [];
+  const findMore = async (): Promise<boolean> => {
+    if (left.length > 0) return true;
+    const next = await source.next();
+    left = next.done === true ? [] : next.value;
+    return left.length > 0;
+  };
+  async function* ofDay(day: string): AsyncGenerator<readonly Row[]> {
+    while ((await findMore()) && dayOf(left[0]) === day) {
+      const end = left.findIndex((row) => dayOf(row) !== day);
+      const rows = end === -1 ? left : left.slice(0, end);
+      left = left.slice(rows.length);
+      yield rows;
+    }
+  }
+  while (await findMore()) {
+    const day = dayOf(left[0]);
+    yield { day, rows: ofDay(day) };
+  }
+}
+
+function dayOf(row: Row | undefined): string {
+  return row?.at(-1) ?? '';
 }

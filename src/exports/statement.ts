@@ -1,27 +1,27 @@
-// The statement whose rows are exported: which rows, in which order, and each column as the format wants it.
+// The statement whose rows are exported: the rows, their order, and each column as the format needs it.
 
 import { escapeIdentifier, escapeLiteral, type PoolClient } from 'pg';
+import { ConfigError } from '../base/errors.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
-import { ConfigError } from '../errors.ts';
 import { CHANGED_AT, type Column, hasColumn, type Relation, spellRelation } from './relation.ts';
 
-/** Which rows of the relation. */
 export interface Selection {
-  /** SQL of the user's own. */
+  /** The user's SQL. */
   readonly where: string | null;
-  /** Rows that changed after that. */
+  /** Only rows that changed after that. */
   readonly since: Timestamp | null;
-  /** The column whose days the files are of; null for one file. */
+  /** The column by whose days the files are split; null for one file. */
   readonly dayOf: string | null;
 }
 
-/** Under which a row without a time is filed. Source: Hive, whose names every reader of partitions knows. */
+/** The partition of rows without a time. Source: Hive, whose names every reader of partitions knows. */
 const NO_DAY = '__HIVE_DEFAULT_PARTITION__';
 
 /**
- * Returns the query. With days, each row ends in one more value: its day in UTC, by which the rows are ordered first.
+ * Returns the query. With `dayOf`, each row ends in one more value: its day in UTC, by which the rows are ordered
+ * first.
  *
- * Ordered always, so that the same rows make the same file: by the key, or by every column where there is none.
+ * Always ordered, by the key or else by every column, so that the same rows make the same file.
  */
 export function writeStatement(
   relation: Relation,
@@ -36,7 +36,7 @@ export function writeStatement(
   const values = [...columns.map(express), ...day];
   const conditions = [
     ...(since === null ? [] : [`${escapeIdentifier(CHANGED_AT)} > ${escapeLiteral(since)}::timestamptz`]),
-    // A line of its own: it may end in a comment.
+    // On a separate line, because it may end in a comment.
     ...(where === null ? [] : [`(\n${where}\n)`]),
   ];
   const order = [...day, ...orderOf(relation)];
@@ -50,15 +50,14 @@ export function writeStatement(
 
 function orderOf({ key, columns }: Relation): string[] {
   if (key.length > 0) return key.map((name) => escapeIdentifier(name));
-  // Views name what identifies a row first, so the others are hardly ever compared. json itself has no order.
+  // The first columns of a view identify a row, so the others are hardly ever compared. json itself has no order.
   return columns.map(({ name, type }) => `${escapeIdentifier(name)}${type === 'json' ? '::text' : ''}`);
 }
 
 /**
- * Returns the column whose days the files are of: of a whole export when the record was created, of changes when it
- * changed.
+ * Returns the column by whose days the files are split: the creation of the record, or for changes the change.
  *
- * Throws: ConfigError where there is none.
+ * Throws: ConfigError if there is none.
  */
 export function chooseDayColumn(relation: Relation, isOfChanges: boolean): string {
   const candidates = isOfChanges ? [CHANGED_AT] : ['day', 'created_at', CHANGED_AT];
@@ -69,7 +68,7 @@ export function chooseDayColumn(relation: Relation, isOfChanges: boolean): strin
   ]);
 }
 
-/** Returns the highest watermark that the relation has: null where it has no such column, or no row. */
+/** Returns the highest watermark of the relation; null if it has no such column, or no row. */
 export async function readWatermark(client: PoolClient, relation: Relation): Promise<Timestamp | null> {
   if (!hasColumn(relation, CHANGED_AT)) return null;
   const { rows } = await client.query<{ watermark: Timestamp | null }>(

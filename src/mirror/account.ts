@@ -1,34 +1,35 @@
-// Whether the API serves the account that this mirror is a copy of. No answer names its account, but its records do:
-// identifiers are UUIDs, so that a single record which the mirror has is evidence, and another account has none.
-// Without that evidence nothing may be written, sent, or concluded from a 404: every record of the mirror would look
-// deleted, and each payment that waits would end as not found.
+// Whether the API serves the account of this mirror. No answer names its account, but identifiers are UUIDs: one record
+// that the mirror has is evidence, and another account has none. Without evidence no code may write, send a change, or
+// conclude anything from a 404: every record of the mirror would seem deleted, and each pending payment would end as
+// not found.
 //
-// The address and the secret are no evidence: the same account may move to another address, and another account's
-// secret works at the same one. A normal run finds the evidence in its first page, without a further request.
+// The address and the secret are no evidence: an account may move to another address, and another account's secret
+// works at the same one. A normal run finds the evidence in its first page, without a further request.
 
 import { sql } from 'kysely';
 import type { ApiClient, CallOptions, ListedPage } from '../api/client.ts';
+import { ApiRejected, ProgramChanged } from '../base/errors.ts';
 import { MAXIMUM_LIMIT } from '../contract/answer-bodies.ts';
 import type { Commission } from '../contract/commission.ts';
+import type { Payout } from '../contract/payout.ts';
 import type { Database } from '../db/database.ts';
 import { onlyRow } from '../db/only-row.ts';
-import { ApiRejected, ProgramChanged } from '../errors.ts';
-import type { MirroredTable } from '../records/mirrored-tables.ts';
-import { usableId } from '../records/read-record.ts';
+import type { MirroredTable } from '../decode/mirrored-tables.ts';
+import { usableId } from '../decode/plain-reader.ts';
 
-/** Identifiers of records that the API answered with, by the table that would hold them. */
+/** Identifiers of records in answers of the API, by the table for them. */
 export type AnsweredIds = ReadonlyMap<MirroredTable, readonly string[]>;
 
 export interface Account {
   /**
-   * Resolves once a record that the mirror has was among the API's answers, or the mirror has none. Asks the mirror
-   * about these answers, and the API for records that the mirror has only if none of these is known. Once it has
-   * resolved, it asks nothing again until `doubt` is called or the client has another secret.
+   * Resolves if the mirror has one of the answered records, or has no records. If it has none of these, asks the API
+   * for some that it has. Afterwards, sends no further request until `doubt` is called or the client has another
+   * secret.
    *
-   * Throws: ProgramChanged; what the client and the database throw.
+   * Throws: ProgramChanged; the errors of the client and the database.
    */
   confirm(answers: Iterable<AnsweredIds>, options: CallOptions): Promise<void>;
-  /** To be called when the API failed: what answers after that may be another account. */
+  /** To be called when the API failed: the next answer may be of another account. */
   doubt(): void;
 }
 
@@ -37,12 +38,12 @@ export interface AccountDeps {
   readonly db: Database;
 }
 
-/** So many of the largest affiliates and of the commissions are asked for: some of them may be deleted. */
+/** The number of the largest affiliates and of commissions to request: some of them may be deleted. */
 const SAMPLE = 3;
 
-/** Returns the account as it is known to one run, drain or command; nothing is known at first. */
+/** Returns the account for one run, writer or command; it is unconfirmed at first. */
 export function makeAccount({ api, db }: AccountDeps): Account {
-  /** The secret, as the client counts them, under which the account was recognised; null where it was not. */
+  /** The number of the client's secret under which the account was confirmed; null if it was not. */
   let confirmedUnder: number | null = null;
   let asking: Promise<boolean> | null = null;
 
@@ -76,8 +77,8 @@ export function makeAccount({ api, db }: AccountDeps): Account {
 }
 
 /**
- * Returns how many affiliates the API has, if it accepts the secret and serves the mirror's account. `db` is null if
- * there is no mirror yet. Throws: as `confirm`.
+ * Returns the number of affiliates at the API, if it accepts the secret and serves the mirror's account. `db` is null
+ * if there is no mirror yet. Throws: as `confirm`.
  */
 export async function probeAccount(
   { api, db }: { api: AccountDeps['api']; db: Database | null },
@@ -88,7 +89,6 @@ export async function probeAccount(
   return page.pagination.total_count;
 }
 
-/** Returns the identifiers of the affiliates of a page. */
 export function affiliateIds({ data }: Pick<ListedPage, 'data'>): AnsweredIds {
   return new Map([['affiliates', data.flatMap((record) => usableId(record) ?? [])]]);
 }
@@ -103,7 +103,16 @@ export function commissionIds({ id, sale }: Commission): AnsweredIds {
   ]);
 }
 
-/** The cheapest evidence first. A refusal of the API (a commission that is gone) is no evidence. */
+/** Returns the identifiers of a payout, of its commissions and of the affiliate that it names. */
+export function payoutIds({ id, affiliate, commissions = [] }: Payout): AnsweredIds {
+  return new Map<MirroredTable, readonly string[]>([
+    ['payouts', [id]],
+    ['commissions', commissions.map((commission) => commission.id)],
+    ['affiliates', [usableId(affiliate)].filter((known) => known !== null)],
+  ]);
+}
+
+/** The cheapest evidence first. A refusal of the API (a deleted commission) is no evidence. */
 async function* askForKnown({ api, db }: AccountDeps, options: CallOptions): AsyncGenerator<AnsweredIds> {
   const newest = await api.list('affiliates', { page: 1, limit: MAXIMUM_LIMIT }, options);
   yield affiliateIds(newest);
@@ -139,7 +148,7 @@ async function holds(db: Database, ids: AnsweredIds): Promise<boolean> {
   return onlyRow(answer, 'the records that are held').held;
 }
 
-/** Returns whether the mirror has a record that should be there: one that is not marked deleted. */
+/** Returns whether the mirror has a record that is not marked deleted. */
 async function hasRecords(db: Database): Promise<boolean> {
   const answer = await sql<{ has: boolean }>`
     select exists (select from affiliates where _deleted_at is null)

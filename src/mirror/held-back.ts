@@ -1,6 +1,7 @@
-// Remembers which rows a run held back instead of marking them deleted, and which of these somebody accepted. Accepting
-// marks nothing: what was missing once may be back, and an unchanged row that is met again is not written, so nothing
-// here would show it. The next run that reads everything looks for the accepted rows once more, and marks what is gone.
+// The rows that a run held back instead of marking them deleted, and those of them that a user accepted. Accepting
+// marks no row: the record may exist again, and an unchanged row is not written when it is met, so the mirror would not
+// show that. The next run that reads everything looks for the accepted rows once more, and marks those that are
+// missing.
 
 import { sql } from 'kysely';
 import type { ListedResource } from '../contract/resources.ts';
@@ -8,8 +9,8 @@ import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { onlyRow } from '../db/only-row.ts';
 
 /**
- * Replaces what is held back of the resource by these rows; those that were held back before stay accepted. Belongs in
- * the transaction that ends a run which looked for deletions. Idempotent: yes.
+ * Replaces the held back rows of the resource by these; accepted ones among them stay accepted. Belongs in the
+ * transaction that ends a run which looked for deletions. Idempotent: yes.
  */
 export async function saveHeldBack(
   trx: DatabaseTransaction,
@@ -27,7 +28,7 @@ export async function saveHeldBack(
     on conflict (resource, record_id) do update set run_id = excluded.run_id`.execute(trx);
 }
 
-/** Returns the identifiers of the rows whose deletion somebody accepted. */
+/** Returns the identifiers of the rows whose deletion a user accepted. */
 export async function readAccepted(db: Database, resource: ListedResource): Promise<ReadonlySet<string>> {
   const { rows } = await sql<{ record_id: string }>`
     select record_id from held_back_deletions where resource = ${resource} and accepted_at is not null`.execute(
@@ -51,7 +52,7 @@ export async function listAccepted(db: Database): Promise<readonly AcceptedDelet
   return rows;
 }
 
-/** Accepts every deletion that is held back of the resource; returns how many those are. Idempotent: yes. */
+/** Accepts all held back deletions of the resource, and returns their number. Idempotent: yes. */
 export async function acceptHeldBack(
   trx: DatabaseTransaction,
   { resource, acceptedBy }: { resource: ListedResource; acceptedBy: string },
@@ -64,5 +65,5 @@ export async function acceptHeldBack(
       returning record_id
     )
     select count(*) as count from accepted`.execute(trx);
-  return onlyRow(answer, 'the count of what was accepted').count;
+  return onlyRow(answer, 'the count of accepted deletions').count;
 }

@@ -1,74 +1,29 @@
-// Finds the rows that a run did not meet, and marks rows deleted. Whether a missing row is gone, the caller finds out.
+// Marks rows deleted, and with them the rows that only they named. The caller finds out whether a missing row is
+// deleted.
+//
+// Links. An affiliate names all of its links, so a link that it does not name is deleted, or another affiliate's by
+// now: only the end of the list shows which. Referrals that still name it do not revive it, and those of another
+// affiliate do not make it that one's. A link that was only seen in a referral may have no known affiliate: it is
+// marked with the last of its referrals.
+// Commissions of a payout. A payout names all of its commissions, so one that it does not name is in it no more: it may
+// be in another, which sets that when it is read.
+// Sales. The API shows a sale only in its commissions, so only they can show that it is deleted. Otherwise the revenue
+// of a deleted sale would count for ever.
 
-import { CompiledQuery, type RawBuilder, sql } from 'kysely';
+import { CompiledQuery, sql } from 'kysely';
 import type { ListedResource } from '../contract/resources.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
-import type { Database, DatabaseTransaction } from '../db/database.ts';
-import { onlyRow } from '../db/only-row.ts';
-import { toBinaryArray } from '../records/binary-array.ts';
-import { markLinksOfGone, markUnnamedLinks, markUnownedLinks } from './gone-links.ts';
-import { findFormerSales, markFormerSales, markSalesOfGone } from './gone-sales.ts';
-import { lockForLoading } from './load-batch.ts';
-import type { SeenRows } from './runs/seen-rows.ts';
-
-export interface Missing {
-  /** Rows of those looked at that are not marked deleted. */
-  readonly living: number;
-  /** The identifiers of those that the run did not meet, in order. */
-  readonly ids: readonly string[];
-}
+import type { DatabaseTransaction } from '../db/database.ts';
+import { toBinaryArray } from '../decode/binary-array.ts';
+import type { Listing } from '../decode/decode-page.ts';
+import { lockForLoading } from './load-lock.ts';
+import type { SeenRows, UnnamedLink } from './runs/seen-rows.ts';
 
 /**
- * Returns the rows, of those not marked deleted, that the run did not meet. Missing is not deleted: see
- * docs/design.md, Walks. `among` is a condition on the rows that are looked at. A row that was observed since the run
- * began is not among them, nor is a record that the run rejected.
- */
-export async function findMissing(
-  database: Database | DatabaseTransaction,
-  {
-    runId,
-    resource,
-    seen,
-    among = sql<boolean>`true`,
-  }: { runId: number; resource: ListedResource; seen: SeenRows; among?: RawBuilder<boolean> },
-): Promise<Missing> {
-  const bits = seen.bits();
-  // `case`, because get_bit fails beyond the last bit, and Postgres may ask the parts of an `and` in any order.
-  const answer = await sql<Missing>`
-    select count(*) as living,
-      coalesce(array_agg(kept.id) filter (where kept.is_unmet and kept.id <> all(${[...seen.rejected]}::text[])), '{}') as ids
-    from (
-      select id,
-        _observed_at < (select started_at from sync_runs where id = ${runId})
-          and case when _row_number < ${bits.length * 8} then get_bit(${bits}, _row_number) = 0 else true end as is_unmet
-      from ${sql.table(resource)}
-      where _deleted_at is null and ${among}
-    ) kept`.execute(database);
-  const { living, ids } = onlyRow(answer, resource);
-  return { living, ids: ids.toSorted() };
-}
-
-/**
- * Marks deleted what the records of the resource no longer name, now that its whole list was read: links that no
- * affiliate names, links without an affiliate that no referral names, and sales that no commission has. `observedAt` is
- * a time before which the list was asked for. To be called after markDeleted. Idempotent: yes.
- */
-export async function markUnnamed(
-  trx: DatabaseTransaction,
-  input: { runId: number; resource: ListedResource; seen: SeenRows; observedAt: Timestamp },
-): Promise<void> {
-  const { runId, resource, seen, observedAt } = input;
-  await lockForLoading(trx, { isAlone: true, runId });
-  if (resource === 'affiliates') await markUnnamedLinks(trx, [...seen.unnamedLinks.values()]);
-  if (resource === 'referrals') await markUnownedLinks(trx, observedAt);
-  if (resource === 'commissions') await markFormerSales(trx, await findFormerSales(trx, observedAt));
-}
-
-/**
- * Marks the rows deleted, with them an affiliate's links, those that only these referrals named and the sales that only
- * these commissions have, and returns how many rows of the resource it marked. Every other column keeps its value, and
- * a row that was observed later than `observedAt`, or is marked already, is left alone.
- * Idempotent: yes.
+ * Marks the rows deleted, and with them an affiliate's links, the links that only these referrals named and the sales
+ * that only these commissions have; takes the commissions of these payouts out of them. Returns the number of marked
+ * rows of the resource. Other columns keep their values.
+ * A row that was observed later than `observedAt`, or is marked already, does not change. Idempotent: yes.
  */
 export async function markDeleted(
   trx: DatabaseTransaction,
@@ -76,12 +31,12 @@ export async function markDeleted(
     runId: number | null;
     resource: ListedResource;
     ids: readonly string[];
-    /** When the request that confirmed the deletion was granted its permit. */
+    /** When the request that confirmed the deletion got its permit. */
     observedAt: Timestamp;
   },
 ): Promise<number> {
   const { runId, resource, ids, observedAt } = input;
-  await lockForLoading(trx, { isAlone: true, runId });
+  await lockForLoading(trx, { runId });
   const { rows } = await trx.executeQuery<{ id: string }>(
     CompiledQuery.raw(
       `update ${resource}
@@ -93,9 +48,15 @@ export async function markDeleted(
     ),
   );
   const marked = rows.map(({ id }) => id);
-  // One that is left alone has its links still, however old their rows are: a referral that names it shows none.
+  // An unmarked affiliate keeps its links, however old their rows are.
   if (resource === 'affiliates') await markLinksOfGone(trx, marked, observedAt);
   if (resource === 'referrals') await markUnownedLinks(trx, observedAt);
+  if (resource === 'payouts') {
+    await leavePayouts(
+      trx,
+      marked.map((ownerId) => ({ ownerId, ids: [], observedAt })),
+    );
+  }
   if (resource === 'commissions') {
     await markSalesOfGone(
       trx,
@@ -103,4 +64,162 @@ export async function markDeleted(
     );
   }
   return marked.length;
+}
+
+/**
+ * After the whole list of the resource was read, marks links deleted that no affiliate names, links without an
+ * affiliate that no referral names, and sales that no commission has. `observedAt` is a time at which the list was
+ * requested already. To be called after markDeleted. Idempotent: yes.
+ */
+export async function markUnnamed(
+  trx: DatabaseTransaction,
+  input: { runId: number; resource: ListedResource; seen: SeenRows; observedAt: Timestamp },
+): Promise<void> {
+  const { runId, resource, seen, observedAt } = input;
+  await lockForLoading(trx, { runId });
+  if (resource === 'affiliates') await markUnnamedLinks(trx, [...seen.unnamedLinks.values()]);
+  if (resource === 'referrals') await markUnownedLinks(trx, observedAt);
+  if (resource === 'commissions') await markFormerSales(trx, await findFormerSales(trx, observedAt));
+}
+
+/** Returns the living links of these affiliates that none of them names, and that were not observed since. */
+export async function findUnnamedLinks(
+  trx: DatabaseTransaction,
+  affiliates: readonly Listing[],
+): Promise<readonly UnnamedLink[]> {
+  if (affiliates.length === 0) return [];
+  const { rows } = await sql<UnnamedLink>`
+    select links.id, links.affiliate_id as "affiliateId", named.observed_at as "observedAt"
+    from links
+    join unnest(
+      ${affiliates.map(({ ownerId }) => ownerId)}::text[],
+      ${affiliates.map(({ observedAt }) => observedAt)}::timestamptz[]
+    ) as named (affiliate_id, observed_at) on links.affiliate_id = named.affiliate_id
+    where links._deleted_at is null and links._observed_at <= named.observed_at
+      and links.id <> all(${affiliates.flatMap(({ ids }) => ids)}::text[])`.execute(trx);
+  return rows;
+}
+
+/**
+ * Takes those commissions out of the payouts that these do not name, and that were not observed since. Idempotent: yes.
+ */
+export async function leavePayouts(trx: DatabaseTransaction, payouts: readonly Listing[]): Promise<void> {
+  if (payouts.length === 0) return;
+  await sql`
+    update commissions
+    set payout_id = null, _changed_at = (select stamp_changes()), _observed_at = named.observed_at
+    from unnest(
+      ${payouts.map(({ ownerId }) => ownerId)}::text[],
+      ${payouts.map(({ observedAt }) => observedAt)}::timestamptz[]
+    ) as named (payout_id, observed_at)
+    where commissions.payout_id = named.payout_id and commissions._observed_at <= named.observed_at
+      and commissions._deleted_at is null
+      and not exists (
+        select from unnest(${payouts.flatMap(({ ids }) => ids)}::text[]) as listed (id)
+        where listed.id = commissions.id
+      )`.execute(trx);
+}
+
+/**
+ * Marks those of the links deleted that no affiliate has named in the meantime. To be called once the whole list of
+ * affiliates was read. Idempotent: yes.
+ */
+export async function markUnnamedLinks(
+  trx: DatabaseTransaction,
+  unnamed: readonly UnnamedLink[],
+): Promise<void> {
+  if (unnamed.length === 0) return;
+  await sql`
+    update links
+    set _deleted_at = unnamed.observed_at, _changed_at = (select stamp_changes()), _observed_at = unnamed.observed_at
+    from unnest(
+      ${unnamed.map(({ id }) => id)}::text[],
+      ${unnamed.map(({ affiliateId }) => affiliateId)}::text[],
+      ${unnamed.map(({ observedAt }) => observedAt)}::timestamptz[]
+    ) as unnamed (id, affiliate_id, observed_at)
+    where links.id = unnamed.id and links.affiliate_id = unnamed.affiliate_id and links._deleted_at is null
+      and links._observed_at <= unnamed.observed_at`.execute(trx);
+}
+
+async function markLinksOfGone(
+  trx: DatabaseTransaction,
+  affiliateIds: readonly string[],
+  observedAt: Timestamp,
+): Promise<void> {
+  const named = affiliateIds.map((ownerId) => ({ ownerId, ids: [], observedAt }));
+  await markUnnamedLinks(trx, await findUnnamedLinks(trx, named));
+}
+
+/**
+ * Marks the links deleted that no known affiliate has and no living referral names. If such a link exists nevertheless,
+ * the next affiliate that names it revives it.
+ */
+async function markUnownedLinks(trx: DatabaseTransaction, observedAt: Timestamp): Promise<void> {
+  await sql`
+    update links
+    set _deleted_at = ${observedAt}::timestamptz, _changed_at = (select stamp_changes()),
+      _observed_at = ${observedAt}::timestamptz
+    where links.affiliate_id is null and links._deleted_at is null
+      and links._observed_at <= ${observedAt}::timestamptz
+      and not exists (
+        select from referrals living where living.link_id = links.id and living._deleted_at is null
+      )`.execute(trx);
+}
+
+export interface GoneCommission {
+  readonly id: string;
+  /** When the request that showed the deletion got its permit. */
+  readonly askedAt: Timestamp;
+}
+
+export interface FormerSale {
+  readonly saleId: string;
+  /** When the request that showed its commission without it got its permit. */
+  readonly askedAt: Timestamp;
+}
+
+const HAS_NO_COMMISSION = sql`not exists (
+  select from commissions living where living.sale_id = sales.id and living._deleted_at is null
+)`;
+
+/**
+ * Marks the sales of these commissions deleted if no living commission has them, however new the sale's own row is: a
+ * change of it may have been read with an unchanged commission, which kept an older time. If such a sale exists
+ * nevertheless, the next commission that names it revives it. Idempotent: yes.
+ */
+export async function markSalesOfGone(
+  trx: DatabaseTransaction,
+  gone: readonly GoneCommission[],
+): Promise<void> {
+  const { rows } = await sql<FormerSale>`
+    select commissions.sale_id as "saleId", max(asked.asked_at) as "askedAt"
+    from unnest(${gone.map(({ id }) => id)}::text[], ${gone.map(({ askedAt }) => askedAt)}::timestamptz[])
+      as asked (id, asked_at)
+    join commissions on commissions.id = asked.id
+    where commissions.sale_id is not null
+    group by commissions.sale_id`.execute(trx);
+  await markFormerSales(trx, rows);
+}
+
+/** The same for sales that commissions had in the past. */
+export async function markFormerSales(
+  trx: DatabaseTransaction,
+  former: readonly FormerSale[],
+): Promise<void> {
+  if (former.length === 0) return;
+  await sql`
+    update sales
+    set _deleted_at = former.asked_at, _changed_at = (select stamp_changes()),
+      _observed_at = greatest(sales._observed_at, former.asked_at)
+    from unnest(${former.map(({ saleId }) => saleId)}::text[], ${former.map(({ askedAt }) => askedAt)}::timestamptz[])
+      as former (id, asked_at)
+    where sales.id = former.id and sales._deleted_at is null
+      and ${HAS_NO_COMMISSION}`.execute(trx);
+}
+
+async function findFormerSales(trx: DatabaseTransaction, askedAt: Timestamp): Promise<readonly FormerSale[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from sales
+    where _deleted_at is null and ${HAS_NO_COMMISSION}`.execute(trx);
+  return rows.map(({ id }) => ({ saleId: id, askedAt }));
 }

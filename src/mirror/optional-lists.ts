@@ -1,18 +1,19 @@
-// Which lists the program has of those that its contract does not show, as it was found out (table optional_lists).
-// Live deployments were seen to serve them: nothing depends on it, and it is asked again every day.
+// Which of the lists that the contract does not show the API serves (table optional_lists). Some live deployments do.
+// The API is asked again every day.
 
 import { sql } from 'kysely';
-import type { ListSettings, OptionalList } from '../config/optional-lists.ts';
+import type { ListSettings } from '../config/program/optional-lists.ts';
+import type { OptionalList } from '../contract/optional-lists.ts';
 import { isOptional, LISTED_RESOURCES, type ListedResource } from '../contract/resources.ts';
 import type { Database } from '../db/database.ts';
 import { wasRefusedSince } from './runs/whole-runs.ts';
 
-/** An answer is asked for again after so long. */
+/** The age from which the API is asked again. */
 const VALID_HOURS = 24;
-/** Where the answer decided nothing, it is asked for again after so long. */
+/** The same after an answer that decided nothing. */
 const RETRY_MINUTES = 10;
 
-/** Notes the configuration; it holds for everybody from here on. Idempotent: yes. */
+/** Stores the configuration, for all processes from now on. Idempotent: yes. */
 export async function noteListSettings(db: Database, settings: ListSettings): Promise<void> {
   await sql`
     update optional_lists set setting = given.value
@@ -20,7 +21,7 @@ export async function noteListSettings(db: Database, settings: ListSettings): Pr
     where resource = given.key and setting <> given.value`.execute(db);
 }
 
-/** Returns the resources that are mirrored by their list, in the order in which a sync reads them. */
+/** Returns the resources whose lists are mirrored, in the order in which a sync reads them. */
 export async function readUsedLists(db: Database): Promise<readonly ListedResource[]> {
   const { rows } = await sql<{ resource: string }>`
     select resource from optional_lists where is_used`.execute(db);
@@ -29,9 +30,9 @@ export async function readUsedLists(db: Database): Promise<readonly ListedResour
 }
 
 /**
- * Returns the lists that the program is to be asked for: never by this version, not for a day, or not since a sync of
- * the resource was refused. With `isPatient`, a question that was not answered waits for some minutes. An answer or a
- * question of the future is of an unknown time: the clock was ahead.
+ * Returns the lists for which the API must be asked: not asked by this version, for a day, or since a sync of the
+ * resource was refused. With `isPatient`, an undecided list waits some minutes. A stored time in the future counts as
+ * unknown, because the clock was ahead then. Those that were served last time come last.
  */
 export async function findDueLists(
   db: Database,
@@ -49,11 +50,11 @@ export async function findDueLists(
         not ${isPatient}::boolean or asked_at is null or found_at = asked_at
         or asked_at not between clock_timestamp() - make_interval(mins => ${RETRY_MINUTES}) and clock_timestamp()
       )
-    order by resource`.execute(db);
+    order by coalesce(is_served, false), resource`.execute(db);
   return rows.map(({ resource }) => resource);
 }
 
-/** Keeps the program's answer. Idempotent: yes. */
+/** Stores the API's answer. Idempotent: yes. */
 export async function saveListAnswer(
   db: Database,
   { list, isServed, version }: { list: OptionalList; isServed: boolean; version: string },
@@ -65,7 +66,7 @@ export async function saveListAnswer(
     where resource = ${list}`.execute(db);
 }
 
-/** Notes an answer that decides nothing, and why; what was known before stays. Idempotent: yes. */
+/** Stores why an answer decided nothing; the earlier answer stays. Idempotent: yes. */
 export async function saveListProblem(
   db: Database,
   { list, problem }: { list: OptionalList; problem: string },

@@ -1,15 +1,15 @@
-// Keeps the records that could not be stored in their tables, each with the reason.
+// Stores the records that their tables cannot hold, each with the reason.
 
 import { sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/database.ts';
-import type { Rejection } from '../records/rejection-reason.ts';
+import type { Rejection } from '../decode/rejection-reason.ts';
 
 /**
- * Stores the rejections that the run has not stored yet and returns how many those are. A record that is read twice
- * in a run is one rejection; without an identifier, its text is compared. Outside a run there is one of each record,
- * and the newest stays: a commission that is polled for months must not fill the table.
+ * Stores the rejections that the run has not stored yet, and returns their number. A record that is read twice in a run
+ * is one rejection; without an identifier, its text is compared. Outside a run only the newest rejection of a record
+ * stays: a commission that is polled for months must not fill the table.
  *
- * The payload is sent as JSON text, in which what Postgres cannot hold (NUL, half a surrogate pair) is an escape.
+ * The payload is sent as JSON text, which escapes characters that Postgres cannot hold (NUL, half a surrogate pair).
  */
 export async function recordRejections(
   trx: DatabaseTransaction,

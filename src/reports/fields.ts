@@ -1,4 +1,4 @@
-// What the rows of figures and the JSON documents of commands are made of: counts, times, names, each with its meaning.
+// The fields of figures and of the JSON documents of commands: counts, times, names, each with its meaning.
 
 import { z } from 'zod';
 import { END_STATES } from '../contract/payment-request.ts';
@@ -16,9 +16,9 @@ export const text = (meaning: string) => z.string().describe(meaning);
 
 export const yesNo = (meaning: string) => z.boolean().describe(meaning);
 
-export const resource = text('affiliates, referrals or another resource of the program');
+export const resource = text('affiliates, referrals or another resource of the API');
 
-export const mode = z.enum(['full', 'delta']).describe('full: everything is read; delta: what changed');
+export const mode = z.enum(['full', 'delta']).describe('full: everything is read; delta: the changes');
 
 /** Of a run. */
 export const runState = z.enum(['running', 'succeeded', 'partial', 'failed', 'interrupted', 'skipped']);

@@ -1,13 +1,12 @@
-// A figure: the rows of one statement, and that statement as text that any user can run in psql. The status page shows
-// the statement below what it gave; commands, metrics and alerts read the same figures.
+// A figure: the rows of one statement, and the statement as text for psql. The status page shows the statement below
+// its rows; commands, metrics and alerts read the same figures.
 
 import { type RawBuilder, sql } from 'kysely';
 import type { z } from 'zod';
+import { memoize } from '../base/memoize.ts';
 import type { Database } from '../db/database.ts';
 import { reportsSchema } from '../db/sibling-schema.ts';
-import { memoize } from '../memoize.ts';
 
-/** What a figure is read with. */
 export interface Reader {
   readonly db: Database;
   readonly mirrorSchema: string;
@@ -15,37 +14,37 @@ export interface Reader {
 
 export interface Figure<Row> {
   readonly rows: readonly Row[];
-  /** The statement, with its values written out, and its relations with their schemas. */
+  /** The statement, with literal values and qualified relations. */
   readonly sql: string;
-  /** When a memoized figure was read, by this machine's clock, as ISO 8601; null of another. */
+  /** When a memoized figure was read, by this machine's clock, as ISO 8601; null for other figures. */
   readonly asOf: string | null;
 }
 
-/** Rows of a list that goes on: keys fall, or rise, from row to row. */
+/** A page of a longer list, whose keys fall or rise from row to row. */
 export interface FigurePage<Row, Key = number> extends Figure<Row> {
-  /** Where the next page begins: its rows lie beyond this key. Null: this is the last page. */
+  /** The rows of the next page lie beyond this key; null on the last page. */
   readonly next: Key | null;
 }
 
-/** Returns the figure as it is now. Throws: the database's errors. */
+/** Throws: the database's errors. */
 export async function readFigure<Row>({ db }: Reader, query: RawBuilder<Row>): Promise<Figure<Row>> {
   const { rows } = await query.execute(db);
-  return { rows, sql: sayQuery(db, query), asOf: null };
+  return { rows, sql: queryText(db, query), asOf: null };
 }
 
 /**
- * Returns the figure, memoized: to read a million rows anew for each viewer would slow down the sync.
+ * Returns the figure, memoized: a million rows for each viewer would slow down the sync.
  *
  * Throws: the database's errors.
  */
 export function readMemoized<Row>(reader: Reader, query: RawBuilder<Row>): Promise<Figure<Row>> {
-  return memoizeIn(reader.db, sayQuery(reader.db, query), async () => {
+  return memoizeIn(reader.db, queryText(reader.db, query), async () => {
     const asOf = new Date().toISOString();
     return { ...(await readFigure(reader, query)), asOf };
   });
 }
 
-/** Returns the reader of the figure that the query gives: as it is now, or by readMemoized. */
+/** Returns a function that reads the figure of the query with `read`. */
 export function figure<Row, Asked extends readonly unknown[]>(
   query: (reader: Reader, ...asked: Asked) => RawBuilder<Row>,
   read = readFigure,
@@ -54,8 +53,8 @@ export function figure<Row, Asked extends readonly unknown[]>(
 }
 
 /**
- * Returns the reader of a figure that is a view of the reports: the columns that the row has. `rest` ends the
- * statement. A caller that asks often for what takes long passes readMemoized.
+ * Returns a function that reads the columns of the row from a view of the reports. `rest` ends the statement. Frequent
+ * callers of slow figures pass readMemoized.
  */
 export function figureOf<Row extends z.ZodObject>(
   view: string,
@@ -72,12 +71,12 @@ export function figureOf<Row extends z.ZodObject>(
     );
 }
 
-/** Of one database: searches are not memoized, so there are few. The oldest goes. */
+/** For one database; then the oldest is dropped. Searches are not memoized, so there are few. */
 const MOST_MEMOIZED = 50;
 
 const memoized = new WeakMap<Database, Map<string, () => Promise<unknown>>>();
 
-/** Returns what `read` returns, memoized. The key names what is read, once in a database. */
+/** Returns the result of `read`, memoized by the key. */
 export function memoizeIn<Result>(db: Database, key: string, read: () => Promise<Result>): Promise<Result> {
   const ofDatabase = memoized.get(db) ?? new Map<string, () => Promise<unknown>>();
   memoized.set(db, ofDatabase);
@@ -89,8 +88,7 @@ export function memoizeIn<Result>(db: Database, key: string, read: () => Promise
 }
 
 /**
- * Returns one page of `most` rows; `make` returns the query of the rows that lie beyond a key, at most as many as it is
- * asked for.
+ * Returns one page of at most `most` rows; `make` returns the query of at most that many rows beyond a key.
  *
  * Throws: the database's errors.
  */
@@ -107,17 +105,14 @@ export async function readPage<Row, Key extends number | string>(
   return { ...figure, next: rows.length === 0 ? null : end };
 }
 
-/** Returns the name of a view of the reports, for a query. */
 export function reportView({ mirrorSchema }: Reader, name: string): RawBuilder<unknown> {
   return sql`${sql.id(reportsSchema(mirrorSchema))}.${sql.raw(name)}`;
 }
 
-/** Returns the name of a table or view of the mirror itself, for a query. */
 export function mirrorTable({ mirrorSchema }: Reader, name: string): RawBuilder<unknown> {
   return sql`${sql.id(mirrorSchema)}.${sql.raw(name)}`;
 }
 
-/** Returns the columns of the row, which are those of its relation, for a query. */
 export function columnsOf(row: z.ZodObject): RawBuilder<unknown> {
   const names = Object.keys(row.shape).join(', ');
   return sql.raw(names.replace(LINE, '$1,\n             '));
@@ -125,19 +120,19 @@ export function columnsOf(row: z.ZodObject): RawBuilder<unknown> {
 
 const LINE = /(.{80,}?), /g;
 
-/** Returns `where`, and all of the conditions; nothing where there is none. */
+/** Returns `where` with all conditions, or nothing if there are none. */
 export function whereAll(conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
   return conditions.length === 0 ? sql`` : sql`where ${sql.join(conditions, sql` and `)}`;
 }
 
-/** Returns the sum as a whole number; null where a number could not hold it. */
+/** Returns the sum as a whole number; null if a JavaScript number cannot hold it. */
 export function exactSum(sum: string): RawBuilder<unknown> {
   const column = sql.ref(sum);
   return sql`case when abs(${column}) <= 9007199254740991 then ${column}::bigint end as ${column}`;
 }
 
-/** Returns the query as text, its values written out. */
-export function sayQuery(db: Database, query: RawBuilder<unknown>): string {
+/** Returns the query as text, with literal values. */
+export function queryText(db: Database, query: RawBuilder<unknown>): string {
   const compiled = query.compile(db);
   const text = dedent(compiled.sql).replace(/\$(\d+)/g, (_, place: string) =>
     spellLiteral(compiled.parameters[Number(place) - 1]),
@@ -152,7 +147,7 @@ function spellLiteral(value: unknown): string {
   return text.includes('\\') ? `E'${text.replaceAll('\\', '\\\\')}'` : `'${text}'`;
 }
 
-// A query is indented as the code around it, and has an empty line where a part of it was left out.
+// A query is indented like its code, and has an empty line in place of a part that was left out.
 function dedent(text: string): string {
   const [first = '', ...rest] = text.split('\n').filter((line) => line.trim() !== '');
   const depth = Math.min(...rest.map((line) => line.search(/\S/)));

@@ -1,44 +1,25 @@
-// Whether all is well, and if not what is wrong: the one judgement of the figures, for everything that shows it. Pure.
+// Judges whether all is well, from the figures. The only such judgement: status, status page, metrics and alerts show
+// it. Pure.
 
 import { z } from 'zod';
 import { counted, formatCount } from '../contract/format.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
+import { CONCERN_CODES, type ConcernCode, fixFailedSync, ifItStays } from './concern-advice.ts';
 import { resource, text, timestamp } from './fields.ts';
 import type { ResourceStatus } from './read-freshness.ts';
+import { isSilent } from './read-freshness.ts';
 import type { Growth } from './read-growth.ts';
 import type { MirrorHealth } from './read-health.ts';
-import { isSilent } from './silent-run.ts';
-
-/** Every kind of concern, the most serious first. */
-export const CONCERN_CODES = [
-  'secret_refused',
-  'program_changed',
-  'sync_failed',
-  'sync_interrupted',
-  'sync_silent',
-  'sync_unverified',
-  'never_synced',
-  'stale',
-  'payments_failed',
-  'payments_neglected',
-  'deletions_held_back',
-  'disk_filling',
-  'records_rejected',
-  'sums_differ',
-  'books_differ',
-  'throttled',
-] as const;
-
-export type ConcernCode = (typeof CONCERN_CODES)[number];
 
 export const concern = z.object({
   code: z.enum(CONCERN_CODES).describe('stable name of what is wrong'),
   resource: resource.nullable(),
-  what: text("what is wrong; where an error is behind it, it ends with that error's own words"),
-  summary: text('the same without the error, whose words may quote a person'),
-  error_code: text('stable code of the error behind it').nullable(),
+  what: text("what is wrong; if an error caused it, it ends with the error's message"),
+  summary: text('the same without the error, whose message may name a person'),
+  error_code: text('stable code of the error that caused it').nullable(),
   since: timestamp('since when').nullable(),
   fix: text('the command to run, which fixes it or says more'),
+  if_it_stays: text('what to do if that does not end it'),
 });
 
 export type Concern = z.infer<typeof concern>;
@@ -47,7 +28,7 @@ export type Concern = z.infer<typeof concern>;
 const FILLING_DAYS = 30;
 
 /**
- * Returns what somebody should look at, the most serious first; empty where all is well.
+ * Returns the concerns, the most serious first; none if all is well.
  *
  * Units: `maxAgeSeconds` is the age from which a resource is stale. Without `growth` the disk is not judged.
  */
@@ -72,7 +53,6 @@ export function findConcerns(
   return concerns.toSorted((a, b) => CONCERN_CODES.indexOf(a.code) - CONCERN_CODES.indexOf(b.code));
 }
 
-/** Returns whether the resource is older than that, or was never synced. */
 export function isStale({ changes_age_seconds }: ResourceStatus, maxAgeSeconds: number): boolean {
   return changes_age_seconds === null || changes_age_seconds > maxAgeSeconds;
 }
@@ -85,7 +65,7 @@ function judgePause({ worker: { secret_refused_since, program_changed_since } }:
     return [concernOf({ code: 'program_changed', what, since: program_changed_since, fix })];
   }
   if (secret_refused_since === null) return [];
-  const what = 'the program refuses the API secret, and all workers are paused';
+  const what = 'the API refuses the secret, and all workers are paused';
   return [
     concernOf({ code: 'secret_refused', what, since: secret_refused_since, fix: 'affiliate-mirror doctor' }),
   ];
@@ -97,36 +77,38 @@ function judgeLastRun(status: ResourceStatus, lastThrottledAt: Timestamp | null)
     last_run_state,
     last_run_error_code: error_code,
     last_run_error,
-    last_run_finished_at: since,
+    last_run_finished_at,
+    failing_since,
+    unverified_since,
   } = status;
   const fix = `affiliate-mirror sync ${resource}`;
   if (last_run_state === 'failed') {
     const summary = `the last sync of ${resource} failed`;
-    const what = `${summary}${error_code === null ? '' : ` (${error_code})`}: ${last_run_error}`;
-    const doctor = 'affiliate-mirror doctor';
-    return [concernOf({ code: 'sync_failed', resource, what, summary, error_code, since, fix: doctor })];
+    const why = last_run_error === null ? '' : `: ${last_run_error}`;
+    const what = `${summary}${error_code === null ? '' : ` (${error_code})`}${why}`;
+    const given = { resource, what, summary, error_code, since: failing_since };
+    return [concernOf({ code: 'sync_failed', ...given, fix: fixFailedSync(resource, error_code) })];
   }
   if (last_run_state === 'interrupted') {
     const what = `the last sync of ${resource} was stopped before its end`;
-    return [concernOf({ code: 'sync_interrupted', resource, what, since, fix })];
+    return [concernOf({ code: 'sync_interrupted', resource, what, since: last_run_finished_at, fix })];
   }
   if (isSilent(status, lastThrottledAt)) {
-    const what = `the running sync of ${resource} has saved nothing for long: its process is most likely gone`;
+    const what = `the running sync of ${resource} has saved nothing for long: its process is most likely dead`;
     return [concernOf({ code: 'sync_silent', resource, what, since: status.last_run_saved_at, fix })];
   }
   if (last_run_state === 'partial' && status.last_run_verified === false) {
     const ended = `the last sync of ${resource} ended`;
     const what = `${ended} ${last_run_error ?? 'unverified'}`;
-    return [
-      concernOf({ code: 'sync_unverified', resource, what, summary: `${ended} unverified`, since, fix }),
-    ];
+    const given = { resource, what, summary: `${ended} unverified`, since: unverified_since, fix };
+    return [concernOf({ code: 'sync_unverified', ...given })];
   }
   return [];
 }
 
-// Those of one scheduler go stale together: one concern for all of them.
+// The resources of one scheduler become stale together: one concern for all of them.
 function judgeAges({ resources }: MirrorHealth, maxAgeSeconds: number): Concern[] {
-  // A sync that is under way, or died, speaks for itself.
+  // A running or dead sync is a concern of its own.
   const stale = resources.filter((one) => isStale(one, maxAgeSeconds) && one.last_run_state !== 'running');
   const never = stale.filter(
     ({ changes_as_of, last_run_state }) => changes_as_of === null && last_run_state === null,
@@ -134,7 +116,7 @@ function judgeAges({ resources }: MirrorHealth, maxAgeSeconds: number): Concern[
   const old = stale.filter(({ changes_as_of }) => changes_as_of !== null);
   return [
     ...together('never_synced', never, 'never synced', resources),
-    ...together('stale', old, 'stale: no sync has verified what the program has', resources),
+    ...together('stale', old, 'stale: no sync has verified the records of the API', resources),
   ];
 }
 
@@ -162,14 +144,14 @@ function judgeHeldBack(status: ResourceStatus): Concern[] {
   const { resource, deletions_held_back, deletions_accepted, deletions_held_back_since: since } = status;
   const open = deletions_held_back - deletions_accepted;
   if (open === 0) return [];
-  const what = `${counted(open, 'deletion')} of ${resource} held back, though the program no longer has the records`;
+  const what = `${counted(open, 'deletion')} of ${resource} held back, though the API no longer has the records`;
   const fix = `affiliate-mirror deletions list ${resource}`;
   return [concernOf({ code: 'deletions_held_back', resource, what, since, fix })];
 }
 
 function judgeRejected({ resource, rejected_records, rejected_since: since }: ResourceStatus): Concern[] {
   if (rejected_records === 0) return [];
-  const what = `${counted(rejected_records, 'record')} of ${resource} rejected: not what the contract says, or refused by the database`;
+  const what = `${counted(rejected_records, 'record')} of ${resource} rejected: different from the contract, or refused by the database`;
   const fix = 'affiliate-mirror status drift';
   return [concernOf({ code: 'records_rejected', resource, what, since, fix })];
 }
@@ -182,7 +164,7 @@ function judgePayments({ payments }: MirrorHealth): Concern[] {
     concerns.push(concernOf({ code: 'payments_failed', what, since: payments.failed_since, fix }));
   }
   if (payments.neglected > 0) {
-    const what = `${counted(payments.neglected, 'payment request')} due, and no worker takes them up`;
+    const what = `${counted(payments.neglected, 'payment request')} due, and no worker handles them`;
     const since = payments.neglected_since;
     concerns.push(concernOf({ code: 'payments_neglected', what, since, fix: 'affiliate-mirror work' }));
   }
@@ -199,7 +181,7 @@ function judgeSums({ commission_differences: differences }: MirrorHealth): Conce
     concernOf({
       code: 'sums_differ',
       resource: 'commissions',
-      what: `${differences} ${sums} not what the program itself reports: see the view commission_differences`,
+      what: `${differences} ${sums} not those that the API reports: see the view commission_differences`,
       since: null,
       fix: 'affiliate-mirror sync affiliates commissions',
     }),
@@ -209,27 +191,29 @@ function judgeSums({ commission_differences: differences }: MirrorHealth): Conce
 function judgeBooks({ books: { differing, differ_since, differ_in } }: MirrorHealth): Concern[] {
   if (differing === 0) return [];
   const subject = differing === 1 ? '1 commission differs' : `${formatCount(differing)} commissions differ`;
-  const what = `${subject} between the books and the program, as last compared`;
+  const what = `${subject} between the books and the API, as last compared`;
   return [
     concernOf({
       code: 'books_differ',
       what,
       since: differ_since,
-      fix: `affiliate-mirror commissions reconcile ${differ_in === 'payment_ledger' ? '--due' : 'FILE'}`,
+      fix: `affiliate-mirror commissions reconcile ${differ_in === 'payment_ledger' ? '--due' : 'FILE'} --note`,
     }),
   ];
 }
 
 function judgeBudget({ budget }: MirrorHealth): Concern[] {
   if (budget.paused_until === null) return [];
-  const what = `the program asked for a pause: nothing is sent until ${budget.paused_until}`;
+  const what = `the API asked for a pause: nothing is sent until ${budget.paused_until}`;
   const since = budget.last_throttled_at;
   return [concernOf({ code: 'throttled', what, since, fix: 'affiliate-mirror status budget' })];
 }
 
-/** Returns the concern; about no one resource, and without an error behind it, where nothing else is given. */
-function concernOf(given: Pick<Concern, 'code' | 'what' | 'since' | 'fix'> & Partial<Concern>): Concern {
-  return { resource: null, summary: given.what, error_code: null, ...given };
+type Given = Pick<Concern, 'code' | 'what' | 'since' | 'fix'> & Partial<Concern>;
+
+function concernOf({ error_code = null, ...given }: Given): Concern {
+  const if_it_stays = ifItStays(given.code, error_code);
+  return { resource: null, summary: given.what, error_code, if_it_stays, ...given };
 }
 
 function judgeDisk({ disk: { full_in_days: days, full_at, source } }: Growth): Concern[] {

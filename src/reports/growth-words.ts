@@ -1,5 +1,5 @@
-// How the mirror grows, in words: how long the rows of a table are kept (see docs/retention.md), how fast the database
-// grows, and when its disk is full.
+// The growth of the mirror in words: the retention of a table (docs/retention.md), the growth of the database, and when
+// its disk is full.
 
 import { counted, formatBytes, formatTimestamp } from '../contract/format.ts';
 import type { TableGrowth } from './measure-tables.ts';
@@ -13,7 +13,7 @@ const BY_ITSELF: ReadonlyMap<string, string> = new Map([
   ['alert_notices', 'with their alert'],
 ]);
 
-/** Returns what is set, or what a table that bounds itself goes by: `400 days`, `until the next run` or `for ever`. */
+/** Returns the setting, or the limit of a table that bounds itself: `400 days`, `until the next run` or `for ever`. */
 export function describeKept({
   table_name,
   keep_days,
@@ -22,7 +22,7 @@ export function describeKept({
   return BY_ITSELF.get(table_name) ?? 'for ever';
 }
 
-/** Returns how large the database is, and how fast it grows: a sentence without its full stop. */
+/** Returns the size and growth of the database: a sentence without its full stop. */
 export function describeRate({ bytes, bytes_per_year, measured_since }: Growth): string {
   const size = `The database has ${formatBytes(bytes)}`;
   if (bytes_per_year === null || measured_since === null) {
@@ -31,10 +31,10 @@ export function describeRate({ bytes, bytes_per_year, measured_since }: Growth):
   return `${size} and gains ${formatBytes(bytes_per_year)} a year, as measured since ${formatTimestamp(measured_since)}`;
 }
 
-/** Returns what is left, and when it is used up: a sentence without its full stop. */
+/** Returns the free space, and when it is used up: a sentence without its full stop. */
 export function describeDisk({ bytes_per_year, disk: { source, free_bytes, full_at } }: Growth): string {
   if (source === null || free_bytes === null) {
-    return 'When its disk is full is not known: set DATABASE_SIZE_LIMIT to what the database may become';
+    return 'The space of the database is not known: set DATABASE_SIZE_LIMIT to its largest size';
   }
   const of = source === 'limit' ? 'of DATABASE_SIZE_LIMIT' : 'on the disk of DATA_DIR';
   if (free_bytes <= 0) return `Nothing is left ${of}`;

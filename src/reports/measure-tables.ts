@@ -1,5 +1,5 @@
-// Measures every table that grows: its size, its rows, and how many of them were added since a moment. Large tables are
-// measured by a sample of their pages, so that asking costs the same however large they are. Writes nothing.
+// Measures every growing table: its size, its rows, and the rows added since a moment. Large tables are measured by a
+// sample of their pages, so that the cost does not grow with them. Writes nothing.
 
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
@@ -11,13 +11,13 @@ import { type Reader, readFigure } from './figure.ts';
 
 export const tableGrowth = z.object({
   table_name: text('a table'),
-  rows: count('its rows, an estimate where it is large'),
+  rows: count('its rows, an estimate if it is large'),
   bytes: bytes('its size on disk with its indexes'),
   index_bytes: bytes('of that, the size of its indexes'),
   rows_per_day: z.number().nullable().describe('rows added per day since measured_since'),
-  bytes_per_year: bytes('what it gains in a year at this rate, without what is pruned').nullable(),
+  bytes_per_year: bytes('its growth in a year at this rate, without pruned rows').nullable(),
   keep_days: count(
-    'for how many days its rows are kept; null: for ever, unless the table bounds itself (docs/retention.md)',
+    'retention of its rows in days; null: for ever, unless the table bounds itself (docs/retention.md)',
   ).nullable(),
   pruned_before: timestamp('rows from before this may have been pruned').nullable(),
 });
@@ -26,22 +26,22 @@ export type TableGrowth = z.infer<typeof tableGrowth>;
 
 export interface Measured extends Span {
   readonly tables: readonly TableGrowth[];
-  /** What gave the sizes, rows and rates of the tables. */
+  /** The statement that gave the tables' figures. */
   readonly sql: string;
   /** When measuring began, by this machine's clock, as ISO 8601. */
   readonly asOf: string;
 }
 
-/** The time over which growth is measured, and what there is at its end. */
+/** The time over which growth is measured, and the size at its end. */
 interface Span {
   readonly now: Timestamp;
   readonly bytes: number;
   readonly since: Timestamp | null;
-  /** Null where it is too short. */
+  /** Null if it is too short. */
   readonly days: number | null;
 }
 
-/** Every table that grows, and the column that says when a row was added; null where none does. */
+/** Every growing table, and the column with the time at which a row was added; null if it has none. */
 const TABLES = {
   campaigns: '_first_seen_at',
   affiliates: '_first_seen_at',
@@ -49,6 +49,7 @@ const TABLES = {
   referrals: '_first_seen_at',
   sales: '_first_seen_at',
   commissions: '_first_seen_at',
+  payouts: '_first_seen_at',
   record_history: 'recorded_at',
   sync_runs: 'started_at',
   rejected_records: 'observed_at',
@@ -65,15 +66,14 @@ const TABLES = {
 } as const satisfies Readonly<Record<string, string | null>>;
 
 const SPAN_DAYS = 30;
-/** A shorter time says nothing about a day. */
 const LEAST_DAYS = 1;
-/** Of each table at most so many pages are read, 8 kB each: a table below that is counted exactly. */
+/** The most pages to read of a table, 8 kB each: a smaller table is counted exactly. */
 const MOST_PAGES = 1000;
 export const DAYS_PER_YEAR = 365;
 
 type TableName = keyof typeof TABLES;
 
-/** Returns what was measured. Units: bytes; days are 24 hours. */
+/** Units: bytes; days are 24 hours. */
 export async function measureTables(reader: Reader): Promise<Measured> {
   const asOf = new Date().toISOString();
   const span = await readSpan(reader);
@@ -86,7 +86,7 @@ export async function measureTables(reader: Reader): Promise<Measured> {
   return { ...span, tables, sql: figure.sql, asOf };
 }
 
-// What the first load of a resource brings is no growth: the span begins after all of them.
+// The first load of a resource is no growth: the span begins after all first loads.
 async function readSpan({ db }: Reader): Promise<Span> {
   const answer = await sql<Omit<Span, 'days'> & { days: number | null }>`
     with loaded as (
@@ -129,7 +129,7 @@ async function readSizes({ db }: Reader): Promise<readonly Size[]> {
 
 type MeasuredRow = Omit<TableGrowth, 'keep_days' | 'pruned_before'>;
 
-// A row lasts as the rows of its table do on average: what a year brings is as large as what is there.
+// The rows of a year are taken to be as large as the present ones on average.
 function measuring(
   { mirrorSchema }: Reader,
   sizes: readonly Size[],
@@ -155,7 +155,7 @@ function measuring(
     order by bytes desc, table_name`;
 }
 
-// The seed is fixed: asked again, an unchanged table has the same figures.
+// The seed is fixed, so that an unchanged table has the same figures again.
 function sample(
   { table_name, pages, keep_days, pruned_before }: Size,
   since: Timestamp | null,
@@ -163,7 +163,7 @@ function sample(
 ): RawBuilder<unknown> {
   const column = TABLES[table_name];
   const share = Math.min(1, MOST_PAGES / Math.max(pages, 1));
-  // Where old rows are pruned, a table gains what stays all the same: as much as is left of a time just beyond the age.
+  // A pruned table grows by the rows that stay: as many as are left of a span just beyond the age.
   const age = pruned_before === null ? 0 : (keep_days ?? 0);
   const countSince = (days: number): RawBuilder<unknown> => {
     if (column === null || since === null) return sql`null::bigint`;
@@ -176,7 +176,7 @@ function sample(
         from ${sql.raw(spelled)} tablesample system (${share * 100}::float8) repeatable (1)`;
 }
 
-/** Its rows last for minutes. */
+/** Rows that last for minutes. */
 function isShortLived(table: TableName): boolean {
   return table === 'request_permits';
 }

@@ -1,5 +1,5 @@
-// What happens at this moment: the runs that are under way, the payments that wait, the permits that are used, the next
-// poll. Each figure comes from one statement, which the status page shows as it is.
+// The present activity: running runs, pending payments, used permits, the next poll. Each figure comes from one
+// statement, which the status page shows.
 
 import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
@@ -18,20 +18,24 @@ export interface RunningSync {
   readonly pages: number;
   /** Different records so far. */
   readonly distinct_seen: number;
-  /** As many as the program says it has; null before its first answer. */
+  /** The API's total; null before its first answer. */
   readonly total_upstream: number | null;
-  /** More than 1 where it was stopped and taken up again. */
+  /** More than 1 if it was stopped and resumed. */
   readonly attempt: number;
-  /** Of a delta, as it planned; null for a run that reads everything. */
+  /** For how long an answer of the API has been late, and how often it was asked; null if none is. */
+  readonly unanswered_seconds: number | null;
+  readonly unanswered_attempt: number | null;
+  /** Of a delta's plan; null for a run that reads everything. */
   readonly expected_requests: number | null;
 }
 
-/** Returns the runs that are under way, the one that started first at the top. */
+/** Returns the running runs, the oldest first. */
 export const readRunning = figure(
   (reader) => sql<RunningSync>`
       select id, resource, mode, started_at,
         extract(epoch from heartbeat_at - started_at)::float8 as running_seconds,
         extract(epoch from clock_timestamp() - heartbeat_at)::float8 as silent_seconds,
+        extract(epoch from clock_timestamp() - unanswered_since)::float8 as unanswered_seconds, unanswered_attempt,
         requests, pages, distinct_seen, total_upstream, attempt,
         (plan ->> 'expected_requests')::bigint as expected_requests
       from ${mirrorTable(reader, 'sync_runs')}
@@ -40,17 +44,16 @@ export const readRunning = figure(
 );
 
 export interface PendingPayments {
-  /** Requests that have not ended. */
   readonly pending: number;
-  /** Those of them that a writer works on now. */
+  /** Those that a writer works on now. */
   readonly applying: number;
-  /** Those of the others that a writer may take up now: due, and behind no earlier one of their commission. */
+  /** Those of the others that a writer may claim now: due, and the first of their commission. */
   readonly ready: number;
-  /** When the first of the others is tried again; null where there is none. */
+  /** When the first of the others is tried again; null if there is none. */
   readonly next_attempt_at: Timestamp | null;
 }
 
-/** Returns one row: the payments that have not ended. */
+/** Returns one row. */
 export const readPending = figure(
   (reader) => sql<PendingPayments>`
       select count(*) as pending,
@@ -60,7 +63,7 @@ export const readPending = figure(
         ) as ready,
         min(next_attempt_at) filter (where next_attempt_at > clock_timestamp()) as next_attempt_at
       from (
-        select *, id = min(id) over (partition by commission_id) as is_first
+        select *, id = min(id) over (partition by coalesce(commission_id, payout_id)) as is_first
         from ${mirrorTable(reader, 'commission_updates')}
         where state = 'pending'
       ) as waiting`,
@@ -74,7 +77,7 @@ export interface PermitUse {
   readonly in_flight: number;
 }
 
-/** Returns who uses the budget now; nobody has no row. */
+/** Returns the present use of the budget; a priority without permits has no row. */
 export const readPermitUse = figure(
   (reader) => sql<PermitUse>`
       select priority, count(*) as requests,
@@ -86,11 +89,11 @@ export const readPermitUse = figure(
 );
 
 export interface NextPoll {
-  /** Null where no known commission is asked for by itself. */
+  /** Null if no commission is polled. */
   readonly next_poll_at: Timestamp | null;
 }
 
-/** Returns one row: when the next known commission is asked for by itself. */
+/** Returns one row. */
 export const readNextPoll = figure(
   (reader) => sql<NextPoll>`
       select min(next_poll_at) as next_poll_at

@@ -1,4 +1,4 @@
-// The alerts, and what became of their messages.
+// The alerts, and the states of their messages.
 
 import { sql } from 'kysely';
 import { z } from 'zod';
@@ -10,8 +10,8 @@ const notice = z.object({
   channel: z.enum(['webhook', 'email']),
   state: z
     .enum(['pending', 'sent', 'given_up', 'skipped'])
-    .describe('skipped: of no use any more when its turn came'),
-  attempts: count('how often a worker set out to send it'),
+    .describe('skipped: needless by the time it was due'),
+  attempts: count('how often a worker tried to send it'),
   last_error_code: text('stable code of why the last attempt failed').nullable(),
 });
 
@@ -19,7 +19,7 @@ export const alert = z.object({
   id: count('number of the alert'),
   code: text('stable name of the cause: that of a concern, or queue_away'),
   resource: resource.nullable(),
-  what: text('what was wrong when it opened'),
+  what: text('the fault when it opened'),
   fix: text('the command to run, which fixes it or says more'),
   error_code: text('stable code of the error behind it').nullable(),
   since: timestamp('since when it was wrong, as far as that is known'),

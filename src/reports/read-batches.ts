@@ -1,4 +1,4 @@
-// The batches of the payment ledger: page by page, newest first, and one by its name or one of its requests.
+// The batches of the payment ledger: page by page, newest first, and one by any of its requests.
 
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
@@ -7,17 +7,17 @@ import { type FigurePage, mirrorTable, type Reader, readPage } from './figure.ts
 
 export const batch = z.object({
   newest_request: count('number of the last request in it'),
-  batch: text('its name; null: the requests that belong to none').nullable(),
+  batch: text('its name; null: the requests without a batch').nullable(),
   requests: count('how many'),
   states: stateCounts.describe('how many of them are in each state'),
-  requested_by: text('who asked; where several did, one of them and the words "and others"'),
+  requested_by: text('who asked; of several, one and the words "and others"'),
   requested_at: timestamp('when'),
   finished_at: timestamp('when the last of them ended; null while one waits').nullable(),
 });
 
 export type Batch = z.infer<typeof batch>;
 
-/** Without what people wrote, unless it was asked for. */
+/** Without people's texts, unless `isFull`. */
 export type BatchLine = Omit<Batch, 'batch' | 'requested_by'> & Partial<Batch>;
 
 /** Returns the newest batches, with their names and who asked. */
@@ -40,7 +40,7 @@ export function readBatches(
   );
 }
 
-// Of single requests, and of a batch that was added to, several people may have asked.
+// Several people may have asked for the requests of a batch.
 function batches<Row>(
   reader: Reader,
   asked: { readonly beyond: number | null; readonly most: number; readonly isFull: boolean },
@@ -64,24 +64,22 @@ function batches<Row>(
       order by newest_request desc limit ${most}`;
 }
 
-/** A batch: by its name, or as the one that a request is in, which has no name where the request is in none. */
-export type BatchRef = { readonly name: string } | { readonly ofRequest: number };
-
-/** Returns the condition on the column with the batch's name. */
-export function isOfBatch(reader: Reader, column: RawBuilder<unknown>, ref: BatchRef): RawBuilder<unknown> {
-  if ('name' in ref) return sql`${column} = ${ref.name}`;
+/** Returns the condition that the column names the batch of that request. */
+export function isOfBatch(
+  reader: Reader,
+  column: RawBuilder<unknown>,
+  ofRequest: number,
+): RawBuilder<unknown> {
   const updates = mirrorTable(reader, 'commission_updates');
-  return sql`${column} is not distinct from (select batch_id from ${updates} where id = ${ref.ofRequest})`;
+  return sql`${column} is not distinct from (select batch_id from ${updates} where id = ${ofRequest})`;
 }
 
 /**
- * Returns the name of the batch, null of the requests that are in none; undefined where the payment ledger has no such
- * batch.
+ * Returns the name of the request's batch, null for a request without a batch; undefined if there is no such request.
  */
-export async function findBatch(reader: Reader, ref: BatchRef): Promise<string | null | undefined> {
-  const condition = 'name' in ref ? sql`batch_id = ${ref.name}` : sql`id = ${ref.ofRequest}`;
+export async function findBatch(reader: Reader, ofRequest: number): Promise<string | null | undefined> {
   const { rows } = await sql<{ batch: string | null }>`
-    select batch_id as batch from ${mirrorTable(reader, 'commission_updates')} where ${condition} limit 1`.execute(
+    select batch_id as batch from ${mirrorTable(reader, 'commission_updates')} where id = ${ofRequest}`.execute(
     reader.db,
   );
   return rows[0]?.batch;

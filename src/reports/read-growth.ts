@@ -1,22 +1,22 @@
-// How large the mirror is, how fast it grows, and when it would be full at this rate. Writes nothing.
+// The size of the mirror, its growth, and when its disk is full at this rate. Writes nothing.
 
 import { z } from 'zod';
 import { bytes, timestamp } from './fields.ts';
 import { memoizeIn, type Reader } from './figure.ts';
 import { DAYS_PER_YEAR, type Measured, measureTables, tableGrowth } from './measure-tables.ts';
 
-/** What the database may grow into: read by whoever knows. */
+/** The space for the database. */
 export type DiskSpace =
-  /** DATABASE_SIZE_LIMIT: what the whole database may become. */
+  /** DATABASE_SIZE_LIMIT, for the whole database. */
   | { readonly source: 'limit'; readonly limitBytes: number }
-  /** The file system that holds the embedded Postgres, which others may use too. */
+  /** The file system of the embedded Postgres, which others may use too. */
   | { readonly source: 'file_system'; readonly freeBytes: number };
 
-/** The whole database is more than the sum of its tables: it has the queue, and what else is in it. */
+/** The whole database is more than the sum of these tables: it has the queue and others' tables. */
 export const growth = z.object({
   tables: z.array(tableGrowth).readonly().describe('the largest first'),
   bytes: bytes('the size of the whole database'),
-  bytes_per_year: bytes('what it gains in a year at this rate').nullable(),
+  bytes_per_year: bytes('its growth in a year at this rate').nullable(),
   measured_since: timestamp(
     'from when on rows were counted; null until a day after the first load',
   ).nullable(),
@@ -26,7 +26,7 @@ export const growth = z.object({
       .nullable()
       .describe('DATABASE_SIZE_LIMIT, or the disk of the embedded Postgres; null: not known'),
     free_bytes: bytes('what is left').nullable(),
-    full_at: timestamp('when nothing is left at this rate; null where that takes years').nullable(),
+    full_at: timestamp('when nothing is left at this rate; null if that takes years').nullable(),
     full_in_days: z.number().nullable().describe('in how many days'),
   }),
 });
@@ -40,11 +40,11 @@ export interface ShownGrowth {
   readonly asOf: string;
 }
 
-/** No date is named that is further away: the rate will have changed by then. */
+/** No later date is named, because the rate will have changed by then. */
 const FARTHEST_DAYS = 3650;
 
 export interface GrowthDeps extends Reader {
-  /** Returns what the database may grow into; null where nobody knows. */
+  /** Returns null if the space is not known. */
   readonly readSpace: () => Promise<DiskSpace | null>;
 }
 
@@ -53,9 +53,7 @@ export async function readGrowth(deps: GrowthDeps): Promise<ShownGrowth> {
   return judgeGrowth(await measureTables(deps), await deps.readSpace());
 }
 
-/**
- * The same, memoized: measuring takes a third of a second where tables are large. What is free is asked each time.
- */
+/** The same, memoized except for the free space: measuring takes a third of a second if tables are large. */
 export async function readMemoizedGrowth(deps: GrowthDeps): Promise<ShownGrowth> {
   const { db, mirrorSchema } = deps;
   const measured = await memoizeIn(db, 'growth', () => measureTables({ db, mirrorSchema }));

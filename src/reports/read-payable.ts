@@ -1,4 +1,4 @@
-// What is payable: what a payout file is made of, and how much of the program the answer covers.
+// The payable commissions, from which a payout file is made, and their coverage of the affiliate program.
 
 import { sql } from 'kysely';
 import { addressSpellings } from '../contract/mail-address.ts';
@@ -16,36 +16,40 @@ export interface PayableCommission {
   readonly affiliate_email: string | null;
   readonly payout_email: string | null;
   readonly wise_email: string | null;
-  /** Null: the mirror keeps no addresses of the affiliate. */
+  /** Null: the mirror stores no addresses of the affiliate. */
   readonly has_payout_address: boolean | null;
-  /** As the program counts. */
+  /** In the API's unit. */
   readonly amount: number;
   readonly currency: string;
+  readonly due_at: Timestamp | null;
+  /** The payout that is to pay it too; null if none is. */
+  readonly payout_id: string | null;
 }
 
 export interface PayableQuestion {
   /** Due before this moment instead of by now. */
   readonly before: Timestamp | null;
-  /** Of these affiliates only; null: of all. */
+  /** Null: all. */
   readonly affiliateIds: readonly string[] | null;
 }
 
 export interface Payable {
   /** By affiliate. */
   readonly commissions: readonly PayableCommission[];
-  /** Why others that are due are not among them (unpaid_commissions.withheld) → how many. */
+  /** The numbers of other due commissions, by the reason why they are withheld (unpaid_commissions.withheld). */
   readonly withheld: ReadonlyMap<string, number>;
 }
 
-/** What is payable to one affiliate in one currency. */
-export interface Balance extends Omit<PayableCommission, 'commission_id' | 'amount'> {
+/** The payable amount of one affiliate in one currency. */
+export interface Balance
+  extends Omit<PayableCommission, 'commission_id' | 'amount' | 'due_at' | 'payout_id'> {
   readonly commissions: readonly PayableCommission[];
   readonly amount: bigint;
-  /** Why it is not to be transferred; null where it is. */
+  /** Why it must not be transferred; null if it may. */
   readonly obstacle: 'no payout address' | 'zero or negative' | null;
 }
 
-/** Returns the balances, in the order of their first commissions: payouts_due, also for a day to come. */
+/** Returns the balances, in the order of their first commissions: as payouts_due, also for a future day. */
 export function balancesOf(commissions: readonly PayableCommission[]): Balance[] {
   const groups = Map.groupBy(commissions, ({ affiliate_id, currency }) => `${affiliate_id} ${currency}`);
   return [...groups.values()].flatMap((of) => {
@@ -57,11 +61,11 @@ export function balancesOf(commissions: readonly PayableCommission[]): Balance[]
   });
 }
 
-/** Returns what is payable (the view unpaid_commissions). */
+/** From the view unpaid_commissions. */
 export async function readPayable(db: Database, { before, affiliateIds }: PayableQuestion): Promise<Payable> {
   const { rows } = await sql<PayableCommission & { withheld: string | null }>`
     select commission_id, affiliate_id, affiliate_name, affiliate_email, payout_email, wise_email, has_payout_address,
-           amount, currency, withheld
+           amount, currency, due_at, withheld, payout_id
     from unpaid_commissions
     where case when ${before}::timestamptz is null then is_due else coalesce(due_at < ${before}::timestamptz, is_due) end
       and (${affiliateIds}::text[] is null or affiliate_id = any(${affiliateIds}::text[]))
@@ -76,10 +80,25 @@ export async function readPayable(db: Database, { before, affiliateIds }: Payabl
   return { commissions, withheld };
 }
 
+/** Returns the names of the affiliates who earn the commissions, by commission, as far as the mirror has them. */
+export async function readAffiliateNames(
+  db: Database,
+  commissionIds: readonly string[],
+): Promise<ReadonlyMap<string, string | null>> {
+  const { rows } = await sql<{ id: string; name: string | null }>`
+    select commission.id, nullif(btrim(concat_ws(' ', affiliate.first_name, affiliate.last_name)), '') as name
+    from commissions commission
+    join sales sale on sale.id = commission.sale_id
+    join affiliates affiliate on affiliate.id = sale.affiliate_id
+    where commission.id = any(${commissionIds}::text[])
+  `.execute(db);
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
 /** Returns the affiliates whose identifier or email address is one of the texts, in any spelling. */
 export async function findAffiliates(db: Database, forms: readonly string[]): Promise<string[]> {
   const lowered = forms.flatMap(addressSpellings).map((form) => form.toLowerCase());
-  // A Turkish database makes another letter of I than i.
+  // lower() of a Turkish database turns I into another letter than i.
   const { rows } = await sql<{ id: string }>`
     select id from affiliates
     where id = any(${lowered}::text[]) or lower(replace(email, 'I', 'i')) = any(${lowered}::text[])
@@ -89,24 +108,20 @@ export async function findAffiliates(db: Database, forms: readonly string[]): Pr
 }
 
 export interface CommissionCoverage {
-  /** How many commissions the mirror holds that are not gone. */
+  /** The number of commissions that are not marked deleted. */
   readonly known: number;
-  /** Whether commissions are mirrored by the program's list. */
+  /** Whether commissions are mirrored by the API's list. */
   readonly isListed: boolean;
-  /** The mirror has all of them, as they were read in one go since then. Null: it need not have every one. */
+  /** Start of the run that read all of them. Null: some may be missing. */
   readonly everything_as_of: Timestamp | null;
-  /** The same, with what changed since, but for what a delta cannot see. */
+  /** The same with later changes, except those that a delta cannot see. */
   readonly changes_as_of: Timestamp | null;
-  /** How many that the program listed could not be stored. */
+  /** The number of listed commissions that could not be stored. */
   readonly not_stored: number;
-  /**
-   * Of the commissions that are asked for one by one, the longest since the program answered; null where there are
-   * none.
-   */
+  /** The oldest answer among the commissions that are polled one by one; null if there are none. */
   readonly polled_as_of: Timestamp | null;
 }
 
-/** Returns how much of the program's commissions the mirror knows, and as of when. */
 export async function readCoverage(reader: Reader): Promise<CommissionCoverage> {
   const answer = await sql<Pick<CommissionCoverage, 'known' | 'isListed' | 'polled_as_of'>>`
     select (select count(*) from commissions where _deleted_at is null) as known,

@@ -1,4 +1,4 @@
-// What the payment ledger comes to: the reasons, the sums by currency, and what was sent for it lately.
+// Sums of the payment ledger: reasons, amounts by currency, and the last requests to the API.
 
 import { sql } from 'kysely';
 import type { UpdateState } from '../contract/payment-request.ts';
@@ -12,9 +12,9 @@ import {
   readMemoized,
   reportView,
 } from './figure.ts';
-import { type BatchRef, isOfBatch } from './read-batches.ts';
+import { isOfBatch } from './read-batches.ts';
 
-/** Quotes what the program and people wrote. */
+/** Quotes texts of the API and of people. */
 export interface ReasonLine {
   readonly state: UpdateState;
   readonly outcome: string;
@@ -22,17 +22,17 @@ export interface ReasonLine {
 }
 
 /**
- * Commissions that were to be paid, each in one of the sums after `requested`: what came of its payments, of those that
- * were asked for after it was last taken back, by a request of whichever batch.
+ * Commissions that were to be paid, each in one of the sums after `requested`, by the outcome of its payments since it
+ * was last marked unpaid by a request of any batch.
  *
- * Units: as commissions.amount. A sum is null where a number could not hold it.
+ * Units: as commissions.amount. A sum is null if a number cannot hold it.
  */
 export interface CurrencyLine {
-  /** Null: of commissions whose currency is not known. */
+  /** Null: not known. */
   readonly currency: string | null;
   readonly commissions: number;
   readonly requested: number | null;
-  /** One is applied, or unchanged: the program has it as paid. */
+  /** One is applied or unchanged: the API has the commission as paid. */
   readonly done: number | null;
   /** Else, one is pending. */
   readonly pending: number | null;
@@ -44,14 +44,16 @@ export interface CurrencyLine {
 
 export interface OldestPending {
   readonly request: number;
-  readonly commission_id: string;
+  /** Null: the payout is to be paid. */
+  readonly commission_id: string | null;
+  readonly payout_id: string | null;
   readonly requested_at: Timestamp;
   readonly age_seconds: number;
-  /** Tries that count: outages and 429 do not. */
+  /** Without outages and 429. */
   readonly attempts: number;
-  /** Whether any try failed, also one that does not count. */
+  /** Whether a try failed, also an uncounted one. */
   readonly has_failed: boolean;
-  /** Null: its time has come. */
+  /** Null: it is due. */
   readonly next_attempt_at: Timestamp | null;
 }
 
@@ -67,30 +69,33 @@ export interface AttemptLine {
 
 const MOST_REASONS = 20;
 
-/** Returns the most frequent reasons of what was not carried out, and of what waits. */
+/** Returns the most frequent reasons of requests that are pending or were not carried out, and were not followed. */
 export const readReasons = figure(
   (reader) => sql<ReasonLine>`
       select state, outcome, count(*) as requests
       from ${reportView(reader, 'commission_ledger')}
-      where state not in ('applied', 'unchanged')
+      where state not in ('applied', 'unchanged') and followed_by is null
       group by state, outcome
       order by requests desc, state, outcome limit ${MOST_REASONS}`,
   readMemoized,
 );
 
-/** Returns the sums of a batch, or of all requests, by currency: of money, so that each commission counts once. */
-export async function readCurrencies(reader: Reader, batch: BatchRef | null): Promise<Figure<CurrencyLine>> {
-  const condition = batch === null ? sql`` : sql`and ${isOfBatch(reader, sql`batch`, batch)}`;
+/** Returns the sums of the request's batch, or of all requests, by currency. Each commission counts once. */
+export async function readCurrencies(
+  reader: Reader,
+  ofRequest: number | null,
+): Promise<Figure<CurrencyLine>> {
+  const condition = ofRequest === null ? sql`` : sql`and ${isOfBatch(reader, sql`batch`, ofRequest)}`;
   return await readMemoized(
     reader,
     sql<CurrencyLine>`
       with taken_back as (
         select commission_id, max(id) as request
         from ${mirrorTable(reader, 'commission_updates')}
-        where action = 'unpay' and state in ('applied', 'unchanged')
+        where commission_id is not null and action = 'unpay' and state in ('applied', 'unchanged')
         group by commission_id
       ), payments as (
-        select commission_id,
+        select commission_id, coalesce((array_agg(commissions order by request desc))[1], 0) as commissions,
                (array_agg(upper(currency collate "C") order by request desc))[1] as currency,
                (array_agg(amount order by request desc))[1] as amount,
                max(request) filter (where state in ('applied', 'unchanged')) as done,
@@ -98,9 +103,9 @@ export async function readCurrencies(reader: Reader, batch: BatchRef | null): Pr
                max(request) filter (where state in ('conflict', 'not_found', 'rejected', 'failed')) as not_done
         from ${reportView(reader, 'commission_ledger')}
         where action = 'pay' ${condition}
-        group by commission_id
+        group by commission_id, case when commission_id is null then payout_id end
       ), judged as (
-        select currency, amount,
+        select currency, amount, commissions,
                case
                  when done > coalesce(taken_back.request, 0) then 'done'
                  when pending is not null then 'pending'
@@ -110,7 +115,7 @@ export async function readCurrencies(reader: Reader, batch: BatchRef | null): Pr
         from payments
         left join taken_back using (commission_id)
       ), sums as (
-        select currency, count(*) as commissions, coalesce(sum(amount), 0) as requested,
+        select currency, sum(commissions)::bigint as commissions, coalesce(sum(amount), 0) as requested,
                coalesce(sum(amount) filter (where stage = 'done'), 0) as done,
                coalesce(sum(amount) filter (where stage = 'pending'), 0) as pending,
                coalesce(sum(amount) filter (where stage = 'not_done'), 0) as not_done,
@@ -127,10 +132,10 @@ export async function readCurrencies(reader: Reader, batch: BatchRef | null): Pr
 
 const SUMS = ['requested', 'done', 'pending', 'not_done', 'dropped'];
 
-/** Returns the request that waits longest, in one row; no row where none waits. */
+/** Returns the oldest pending request, in at most one row. */
 export const readOldestPending = figure(
   (reader) => sql<OldestPending>`
-      select id as request, commission_id, requested_at,
+      select id as request, commission_id, payout_id, requested_at,
              extract(epoch from clock_timestamp() - requested_at)::float8 as age_seconds, attempts,
              last_error is not null as has_failed,
              case when next_attempt_at > clock_timestamp() then next_attempt_at end as next_attempt_at
@@ -139,7 +144,7 @@ export const readOldestPending = figure(
       order by id limit 1`,
 );
 
-/** Returns what was sent for requests within a day, by how it ended. */
+/** Returns the requests to the API within a day, by their result. */
 export const readDayOfAttempts = figure(
   (reader) => sql<AttemptLine>`
       select method, status, error_code, count(*) as attempts,

@@ -1,4 +1,4 @@
-// How many payment requests are in each state, and which of them somebody should look at: the report payment_states.
+// The number of payment requests in each state, and of those that need attention: the report payment_states.
 
 import { z } from 'zod';
 import { count, timestamp, updateState } from './fields.ts';
@@ -9,15 +9,17 @@ const stateLine = z.object({
   requests: count('how many'),
   oldest_requested_at: timestamp('when the first of them was asked for'),
   last_finished_at: timestamp('when the last of them ended').nullable(),
-  needing_attention: count('those that somebody should look at'),
-  needing_attention_since: timestamp('since when the first of those failed, or is due').nullable(),
+  needing_attention: count(
+    'those that need attention: failed, refused or in conflict without a newer request for the same value, or due for minutes',
+  ),
+  needing_attention_since: timestamp('since when the first of those ended, or is due').nullable(),
 });
 
 export type StateLine = z.infer<typeof stateLine>;
 
 export const payments = z.object({
-  states: z.array(stateLine.pick({ state: true, requests: true })).readonly(),
-  failed: count('requests that failed, without a newer one for the same value of their commission'),
+  states: z.array(stateLine.pick({ state: true, requests: true, needing_attention: true })).readonly(),
+  failed: count('requests that failed, without a newer one for the same value of their commission or payout'),
   failed_since: timestamp('when the first of them failed').nullable(),
   neglected: count('requests that are due for minutes, while no process works on any'),
   neglected_since: timestamp('since when the first of them is due').nullable(),
@@ -25,16 +27,15 @@ export const payments = z.object({
 
 export type PaymentStatus = z.infer<typeof payments>;
 
-/** A row for each state that a request is in. */
+/** Returns a row for each state with a request. */
 export const readPaymentStates = figureOf('payment_states', stateLine, 'order by state');
 
-/** Returns what the states come to. Pure. */
 export function judgePayments(states: readonly StateLine[]): PaymentStatus {
   const [failed, pending] = (['failed', 'pending'] as const).map((name) =>
     states.find(({ state }) => state === name),
   );
   return {
-    states: states.map(({ state, requests }) => ({ state, requests })),
+    states: states.map(({ state, requests, needing_attention }) => ({ state, requests, needing_attention })),
     failed: failed?.needing_attention ?? 0,
     failed_since: failed?.needing_attention_since ?? null,
     neglected: pending?.needing_attention ?? 0,

@@ -1,4 +1,4 @@
-// One run, with what was noticed in it: differences from the contract, and rejected records.
+// One run, its differences from the contract, and its rejected records.
 
 import { sql } from 'kysely';
 import type { z } from 'zod';
@@ -13,21 +13,21 @@ import {
   readPage,
   reportView,
 } from './figure.ts';
-import type { Drift } from './read-drift.ts';
 import { type RunStatus, run } from './read-runs.ts';
+import type { Drift } from './read-status.ts';
 
-/** What `status` says of a run, and more; its error is read apart. */
+/** The fields of a run in `status`, and more; its error is read separately. */
 const details = run.omit({ records: true, error: true }).extend({
   reads_everything: yesNo('it set out to read all of its resource'),
   last_saved_at: timestamp('when it last saved its progress'),
-  attempt: count('more than 1 where it was stopped and taken up again'),
+  attempt: count('more than 1 if it was stopped and resumed'),
   pages: count('pages loaded'),
-  total_upstream: count('records that the program says it has').nullable(),
+  total_upstream: count('records at the API, by its own total').nullable(),
   distinct_seen: count('different records that it saw'),
 });
 
 export interface RunDetails extends z.infer<typeof details>, Pick<RunStatus, 'error'> {
-  /** What its five kinds of rows come to: rows_seen, or something is wrong. */
+  /** The sum of its five kinds of rows, which must equal rows_seen. */
   readonly rows_sum: number;
 }
 
@@ -36,10 +36,10 @@ export type RunDrift = Omit<Drift, 'resource' | 'run_id'>;
 export interface RejectedRecord {
   readonly id: number;
   readonly record_id: string | null;
-  /** The first field that is wrong, where the reason names one. */
-  readonly field: string | null;
+  /** The first wrong field, or the constraint of the database that refused it; null if the reason names neither. */
+  readonly cause: string | null;
   readonly observed_at: Timestamp;
-  /** With personal data alone, as payload. */
+  /** Like the payload, only with the right to personal data. */
   readonly reason?: string;
   readonly payload?: string;
 }
@@ -47,8 +47,8 @@ export interface RejectedRecord {
 const PAGE_OF_RECORDS = 50;
 
 /**
- * Returns the run, in one row; no row where there is no such run. Without the right to personal data, the error of a
- * failed one is not read: it may quote the program.
+ * Returns the run, in at most one row. Without the right to personal data, the error of a failed run is not read,
+ * because it may quote the API.
  */
 export const readRun = figure(
   (reader: Reader, id: number, { mayReadPeople }: { readonly mayReadPeople: boolean }) => sql<RunDetails>`
@@ -59,7 +59,7 @@ export const readRun = figure(
       where id = ${id}`,
 );
 
-/** Returns where the answers that the run read differ from the contract. */
+/** Returns the differences between the answers in the run and the contract. */
 export const readRunDrift = figure(
   (reader: Reader, id: number) => sql<RunDrift>`
       select field, kind, found, occurrences
@@ -69,7 +69,7 @@ export const readRunDrift = figure(
 );
 
 /**
- * Returns a page of the records that the run rejected; `isFull`: with what they hold, and the reasons that quote it.
+ * Returns a page of the records that the run rejected; `isFull`: with their contents, and the reasons that quote these.
  */
 export function readRejected(
   reader: Reader,
@@ -81,7 +81,9 @@ export function readRejected(
     reader,
     { beyond: after, most: PAGE_OF_RECORDS, keyOf: (rejected) => rejected.id },
     (beyond, most) => sql<RejectedRecord>`
-      select id, record_id, substring(reason from '^([a-z_.]+): expected ') as field, observed_at
+      select id, record_id, observed_at,
+             coalesce(substring(reason from '^([a-z_.]+): expected '),
+                      substring(reason from '^the database refused it [(][^)]*[)]$')) as cause
              ${isFull ? sql`, reason, payload::text as payload` : sql``}
       from ${mirrorTable(reader, 'rejected_records')}
       where coalesce(run_id, 0) = ${run.id} and resource = ${run.resource} and id > ${beyond ?? 0}

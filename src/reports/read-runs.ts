@@ -1,4 +1,4 @@
-// The run log: page by page, newest first; the latest run of each resource; and how many runs ended how within a day.
+// The run log: page by page, newest first; the latest run of each resource; the ended runs of a day by state.
 
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
@@ -16,7 +16,7 @@ import {
   whereAll,
 } from './figure.ts';
 
-/** A row of the report run_log, as the status has it. */
+/** A row of the report run_log in the status. */
 export const run = z.object({
   id: count('number of the run in sync_runs'),
   resource,
@@ -24,10 +24,10 @@ export const run = z.object({
   state: runState,
   started_at: timestamp('when it began'),
   finished_at: timestamp('when it ended; null while it runs').nullable(),
-  duration_seconds: seconds('how long it took from its first start, or takes so far'),
+  duration_seconds: seconds('its duration from its first start, until now if it runs'),
   requests: count('requests sent'),
   records: count('records read, each once'),
-  rows_seen: count('records read, those that were read again included'),
+  rows_seen: count('records read, with repeated ones'),
   rows_inserted: count('records that were new'),
   rows_updated: count('records that had changed'),
   rows_unchanged: count('records that were here already'),
@@ -35,13 +35,13 @@ export const run = z.object({
   rows_repeated: count('records read again within the run'),
   rows_deleted: count('rows that it marked deleted'),
   deletes_held_back: count('rows that look deleted and were not marked'),
-  verified: yesNo('it is known that nothing was missed'),
-  plan: z.looseObject({}).nullable().describe('what a delta set out to do; see sync.json'),
+  verified: yesNo('the run certainly missed nothing'),
+  plan: z.looseObject({}).nullable().describe('the plan of a delta; see sync.json'),
   error_code: text('stable code of the error that it failed with').nullable(),
   error: text('why it did not succeed').nullable(),
 });
 
-/** What the page shows of each: no text that may quote the program. */
+/** For the status page: without texts that may quote the API. */
 const line = run.omit({
   finished_at: true,
   rows_seen: true,
@@ -88,7 +88,7 @@ export function readRunLog(
   );
 }
 
-/** Returns the last runs that sent anything or tried to, oldest first. */
+/** Returns the last runs that were not skipped, oldest first. */
 export function readRunSeries(reader: Reader, filter: RunFilter): Promise<Figure<RunPoint>> {
   const conditions = [sql`state <> 'skipped'`, ...fits(filter)];
   return readFigure(
@@ -105,7 +105,7 @@ export function readLastRuns(reader: Reader, most: number): Promise<Figure<RunSt
   return readFigure(reader, lastRuns<RunStatus>(reader, run, [], most));
 }
 
-/** Returns the latest run of each resource that was not left to another process. */
+/** Returns the latest run of each resource that was not skipped. */
 export const readLatestRuns = figure(
   (reader) => sql<RunStatus>`
       select latest.*
@@ -140,7 +140,7 @@ export interface EndedRuns {
   readonly runs: number;
 }
 
-/** Returns how many runs ended within the last 24 hours, by resource and state; none where it would be zero. */
+/** Returns the number of runs that ended within 24 hours, by resource and state, without zeros. */
 export const readRunsOfLastDay = figure(
   (reader) => sql<EndedRuns>`
       select resource, state, count(*) as runs

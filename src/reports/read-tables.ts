@@ -1,14 +1,14 @@
-// What the mirror holds: rows, size and last change of each table; what was rejected; what was exported.
+// The contents of the mirror: rows, size and last change of each table; rejected records; exports.
 
 import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
-import { LOAD_ORDER } from '../records/mirrored-tables.ts';
+import { LOAD_ORDER } from '../decode/mirrored-tables.ts';
 import { type Figure, figure, mirrorTable, type Reader, readMemoized } from './figure.ts';
 
 export interface TableLine {
   readonly table_name: string;
   readonly rows: number;
-  /** Rows that are gone from the program, and kept here. */
+  /** Rows that are marked deleted. */
   readonly deleted: number;
   /** First seen within a day, and within seven. */
   readonly new_in_a_day: number;
@@ -37,7 +37,6 @@ export interface ExportLine {
 
 const MOST_EXPORTS = 100;
 
-/** Returns what each mirrored table holds. */
 export async function readTables(reader: Reader): Promise<Figure<TableLine>> {
   const tables = LOAD_ORDER.map((name, place) => {
     const table = mirrorTable(reader, name);
@@ -65,7 +64,7 @@ export async function readTables(reader: Reader): Promise<Figure<TableLine>> {
   );
 }
 
-/** Returns how many records could not be stored. */
+/** Returns the numbers of records that could not be stored. */
 export const readRejections = figure(
   (reader) => sql<RejectedLine>`
       select resource, count(*) as rejections, count(distinct record_id) as records, max(run_id) as last_run_id,

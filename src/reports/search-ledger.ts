@@ -1,4 +1,4 @@
-// Looks for requests in the payment ledger, newest first, and reads one of them with every attempt.
+// Searches for requests in the payment ledger, newest first, and reads one of them with its attempts.
 
 import { type RawBuilder, sql } from 'kysely';
 import { addressSpellings } from '../contract/mail-address.ts';
@@ -13,32 +13,48 @@ import {
   reportView,
   whereAll,
 } from './figure.ts';
-import { type BatchRef, isOfBatch } from './read-batches.ts';
+import { isOfBatch } from './read-batches.ts';
 import type { PaymentLine } from './read-payment-ledger.ts';
 
 /** Null: any. */
 export interface LedgerFilter {
+  /** Or the payout that was to be paid. */
   readonly commission: string | null;
   readonly affiliate: string | null;
   readonly state: UpdateState | null;
-  readonly batch: BatchRef | null;
-  /** Who asked, exactly. */
+  /** The exact name, as of the next. */
+  readonly batch: string | null;
   readonly requestedBy: string | null;
   /** A part of the name or the email address of the affiliate. */
   readonly person: string | null;
+  /** A request, whose batch is meant. */
+  readonly batchOf: number | null;
 }
 
-/** With people and what they wrote only where these may be read. */
+/** Every request; a search narrows it. */
+export const ANY_REQUEST: LedgerFilter = {
+  commission: null,
+  affiliate: null,
+  state: null,
+  batch: null,
+  requestedBy: null,
+  person: null,
+  batchOf: null,
+};
+
+/** With people and their texts only with the right to these. */
 export interface LedgerLine
-  extends Omit<PaymentLine, 'action' | keyof Values | keyof People>,
+  extends Omit<PaymentLine, 'action' | 'commissions' | 'commission_ids' | keyof Values | keyof People>,
     Partial<People> {
   readonly attempts: number;
+  /** The next request for the same value, if this one did not end well; null: there is none. */
+  readonly followed_by: number | null;
 }
 
 export interface LedgerDetails extends LedgerLine, Values {
-  /** Whether the program ever answered what its commission is: else its values are not known. */
+  /** Whether the API ever answered with its commission; if not, the values are not known. */
   readonly is_read: boolean;
-  /** Null: its time has come. */
+  /** Null: it is due. */
   readonly next_attempt_at: Timestamp | null;
 }
 
@@ -59,14 +75,14 @@ export interface Attempt {
   /** The form of a PUT. */
   readonly sent: string | null;
   readonly received: Readonly<Record<string, unknown>> | null;
-  /** May quote the program: with personal data alone. */
+  /** May quote the API: only with the right to personal data. */
   readonly error?: string | null;
 }
 
 const PAGE_OF_LEDGER = 50;
 const PAGE_OF_ATTEMPTS = 100;
 
-/** Returns a page of what fits the filter, newest first; `isFull`: with people, and with what they wrote. */
+/** Returns a page of matching requests, newest first; `isFull`: with people and their texts. */
 export async function searchLedger(
   reader: Reader,
   filter: LedgerFilter,
@@ -77,11 +93,11 @@ export async function searchLedger(
   return await readPage<LedgerLine, number>(
     reader,
     { beyond: before, most: PAGE_OF_LEDGER, keyOf: ({ request }) => request },
-    // The few that fit are found first, as an array: all else of a line is then read of these alone. (With `in (select
-    // …)` the planner joins and counts the attempts of every request before it leaves most of them out.)
+    // The few matches are found first, as an array, and the lines are read for these only. (With `in (select …)` the
+    // planner joins and counts the attempts of every request.)
     (beyond, most) => sql<LedgerLine>`
-      select line.request, line.commission_id, line.affiliate_id, line.asked, line.state, updates.attempts, line.puts,
-             line.requested_at, line.finished_at, line.amount, line.currency${isFull ? PEOPLE : sql``}
+      select line.request, line.commission_id, line.payout_id, line.affiliate_id, line.asked, line.state, updates.attempts, line.puts,
+             line.requested_at, line.finished_at, line.amount, line.currency, line.followed_by${isFull ? PEOPLE : sql``}
       from ${ledger} line
       join ${mirrorTable(reader, 'commission_updates')} updates on updates.id = line.request
       where line.request = any (array(
@@ -93,11 +109,11 @@ export async function searchLedger(
   );
 }
 
-/** Returns one request, in one row; no row where there is none of that number. */
+/** Returns the request with this number, in at most one row. */
 export const readLedgerLine = figure(
   (reader: Reader, request: number, { isFull }: { readonly isFull: boolean }) => sql<LedgerDetails>`
-      select line.request, line.commission_id, line.affiliate_id, line.asked, line.state, updates.attempts, line.puts,
-             line.requested_at, line.finished_at, line.amount, line.currency,
+      select line.request, line.commission_id, line.payout_id, line.affiliate_id, line.asked, line.state, updates.attempts, line.puts,
+             line.requested_at, line.finished_at, line.amount, line.currency, line.followed_by,
              num_nonnulls(updates.before, updates.after) > 0 as is_read, line.paid_at_before, line.paid_at_after,
              line.due_at_before, line.due_at_after,
              case when updates.next_attempt_at > clock_timestamp() then updates.next_attempt_at end
@@ -108,8 +124,8 @@ export const readLedgerLine = figure(
 );
 
 /**
- * Returns a page of the HTTP requests that were sent for the request, newest first: those before the one of that
- * number, or the newest; `isFull`: with what the program said.
+ * Returns a page of the HTTP requests for the payment request, newest first: those before the number `before`, or the
+ * newest; `isFull`: with the API's message.
  */
 export async function readAttempts(
   reader: Reader,
@@ -134,12 +150,18 @@ const PEOPLE = sql`, line.batch, line.outcome, line.note, line.reason, line.requ
              line.affiliate_name, line.affiliate_email`;
 
 function conditionsOf(reader: Reader, filter: LedgerFilter): RawBuilder<unknown>[] {
-  const { commission, affiliate, state, batch, requestedBy, person } = filter;
+  const { commission, affiliate, state, batch, requestedBy, person, batchOf } = filter;
   return [
-    ...(commission === null ? [] : [sql`commission_id = ${commission}`]),
+    ...(commission === null
+      ? []
+      : [
+          sql`request = any (array(select id from ${mirrorTable(reader, 'commission_updates')}
+            where commission_id = ${commission} or payout_id = ${commission}))`,
+        ]),
     ...(affiliate === null ? [] : [sql`affiliate_id = ${affiliate}`]),
     ...(state === null ? [] : [sql`state = ${state}`]),
-    ...(batch === null ? [] : [isOfBatch(reader, sql`batch`, batch)]),
+    ...(batch === null ? [] : [sql`batch = ${batch}`]),
+    ...(batchOf === null ? [] : [isOfBatch(reader, sql`batch`, batchOf)]),
     ...(requestedBy === null ? [] : [sql`requested_by = ${requestedBy}`]),
     ...(person === null ? [] : [sql`(${sql.join(addressSpellings(person).map(isInPerson), sql` or `)})`]),
   ];

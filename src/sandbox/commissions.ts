@@ -1,12 +1,12 @@
-// GET and PUT /v1/commissions/:id: what may be changed, and how a refusal reads.
+// GET and PUT /v1/commissions/:id.
 //
 // Decisions where the contract is silent:
-// - An unknown commission is 404 also on PUT, whatever the body; so is an id that is no UUID.
-// - A time that is not ISO 8601 is 422 and changes nothing, also where the other parameter is valid. Only a
-//   truly empty `paid_at` clears it; one of blanks is not a time, 422.
-// - A PUT that sends neither parameter changes nothing; every other one moves `updated_at`, also where the
-//   value stays the same. Parameters in the address, unknown ones and those in array form are ignored.
-// - A commission's state (shown by the spelling `live`, and wherever commissions are listed) follows its times when it
+// - An unknown commission is 404 also on PUT, with any body; so is an id that is no UUID.
+// - A time that is not ISO 8601 is 422 and changes nothing, also if the other parameter is valid. Only an empty
+//   `paid_at` clears it; blanks are not a time, 422.
+// - A PUT that sends neither parameter changes nothing; every other one moves `updated_at`, also if the value stays
+//   the same. Parameters in the address, unknown ones and those in array form are ignored.
+// - A commission's state (shown by the spelling `live`, and if commissions are listed) follows its times when it
 //   is written: voided, paid, or due and pending by `due_at`; it then stays until the next write or until a live step
 //   lets it fall due.
 // - In the spelling `live`, a time sent comes back cut to the second, as seen in the wild.
@@ -65,7 +65,7 @@ export async function putCommission(
     const millis = deps.spelling === 'live' ? 0 : Number(fraction.slice(0, 3).padEnd(3, '0'));
     return new Date(ms + millis).toISOString();
   };
-  // Waits for whoever writes, before it holds anything: see createTriggersSql.
+  // Waits for all writers before it takes any other lock: see createTriggersSql.
   return read(
     deps,
     id,

@@ -1,18 +1,19 @@
-// What the sandbox keeps counted, and the triggers that keep it so: the counters of affiliates and links, and how
-// many records of each list were created on each day, by their state. With those a list knows its total, and on which
-// day a page begins: without them the last page of a million records costs reading a million.
+// The counts of the sandbox and their triggers: the counters of affiliates and links, and how many records of each list
+// were created on each day, by state. They give the total of a list and the day on which a page begins: without them
+// the last page of a million records would cost reading a million.
 //
 // Decisions where the contract is silent:
 // - An affiliate's and a link's visitors, leads and conversions are counts of the referrals that exist: a
 //   conversion counts as lead and visitor too, a lead as visitor; a deleted referral leaves all of them.
 // - A counter that moves does not move the `updated_at` of its affiliate.
 
-/** Every list, with the column that it can be filtered by in several values, or a constant. */
+/** Every list, with its column that takes several filter values, or a constant. */
 export const LISTS = {
   affiliates: 'state',
   referrals: 'conversion_state',
   campaigns: "'any'",
   commissions: 'state',
+  payouts: 'state',
 } as const;
 
 export type List = keyof typeof LISTS;
@@ -30,13 +31,12 @@ const EVERY_TRIGGER = (Object.keys(LISTS) as List[]).flatMap((list) =>
   (Object.keys(CHANGES) as Change[]).map((change) => ({ list, change, name: `count_${list}_${change}` })),
 );
 
-/** The functions that the triggers call. */
 export const COUNTING_FUNCTIONS = EVERY_TRIGGER.map(({ name }) => name);
 
-/** Returns the day, in UTC, on which a list counts a record of that time. */
+/** The day, in UTC, to which a record of that time counts. */
 export const dayOf = (time: string) => `(${time} at time zone 'UTC')::date`;
 
-/** Returns the statements that count everything anew; for tables filled without triggers. */
+/** Counts everything anew, after tables were filled without triggers. */
 export function countAllSql(s: string): string {
   const recount = (table: string, key: string) => `
 update ${s}.${table} t
@@ -55,8 +55,8 @@ select '${list}', ${dayOf('created_at')}, ${state}, count(*) from ${s}.${list} g
 }
 
 /**
- * Returns the statements that create the triggers, which count with every statement that changes a list. Whoever
- * writes locks the row of sandbox_program first: two writers then never wait for each other's counts in a circle.
+ * The triggers count with every statement that changes a list. Each writer locks the row of sandbox_program first, so
+ * that two writers cannot deadlock on the counts.
  */
 export function createTriggersSql(s: string): string {
   return EVERY_TRIGGER.map(({ list, change, name }) => {

@@ -1,18 +1,24 @@
-// How the sandbox's tables are reached: statements with a plan, transactions, bulk insert, update and delete by id.
+// Access to the sandbox's tables: prepared statements, transactions, bulk insert, update and delete by id.
 
 import { createHash } from 'node:crypto';
 import pg from 'pg';
+import type { Source } from './invent.ts';
 import type { Rows } from './rows.ts';
 
 /** A pool, or one connection of it inside a transaction. */
 export type Queryable = pg.Pool | pg.PoolClient;
 
-/** Returns the schema's name as it must be written in SQL. */
+/** One transaction, with its randomness and its time. */
+export interface Moment extends Source {
+  readonly client: pg.PoolClient;
+  readonly s: string;
+  readonly now: Date;
+}
+
 export function quoteSchema(schema: string): string {
   return pg.escapeIdentifier(schema);
 }
 
-/** Returns what `work` returns, run in one transaction; a throw rolls all of it back. */
 export async function inTransaction<T>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<T>,
@@ -34,7 +40,7 @@ export async function inTransaction<T>(
   }
 }
 
-/** Inserts the rows in one statement; columns that the rows do not name take their defaults. */
+/** Columns that the rows do not name take their defaults. */
 export async function insertRows<T extends keyof Rows>(
   db: Queryable,
   s: string,
@@ -51,7 +57,7 @@ export async function insertRows<T extends keyof Rows>(
   );
 }
 
-/** Sets the given columns of the row with that id; returns whether there was one. */
+/** Returns whether there was a row with that id. */
 export async function updateRow<T extends keyof Rows>(
   db: Queryable,
   s: string,
@@ -69,15 +75,15 @@ export async function updateRow<T extends keyof Rows>(
   return result.rowCount === 1;
 }
 
-/** Deletes the row with that id and everything that refers to it; returns whether there was one. */
+/** Deletes also the rows that refer to it. Returns whether there was a row with that id. */
 export async function deleteRow(db: Queryable, s: string, table: keyof Rows, id: string): Promise<boolean> {
   const result = await db.query(`delete from ${s}.${table} where id = $1`, [id]);
   return result.rowCount === 1;
 }
 
 /**
- * Returns the statement under a name that its text gives it. Those that answer requests are long, and Postgres takes as
- * long to plan one as to run it: under a name, a connection plans it a few times and then keeps the plan.
+ * Names a statement by its text, so that Postgres reuses its plan: planning the long statements of answers takes as
+ * long as running them.
  */
 export function nameStatement(text: string, values: unknown[]): pg.QueryConfig {
   return { name: createHash('sha1').update(text).digest('hex'), text, values };

@@ -9,8 +9,8 @@ const UNAVAILABLE = [500, 502, 503, 504] as const;
 const HTML = '<!doctype html><html><head><title>Maintenance</title></head><body>Back soon.</body></html>';
 
 /**
- * Sends what `work` returns, or does what the fault asks for. FAULT_KINDS says of each whether it strikes before or
- * after the change is applied.
+ * Sends the result of `work`, or carries out the fault. FAULT_KINDS says whether a fault strikes before or after the
+ * change is applied.
  */
 export async function deliver(
   request: FastifyRequest,
@@ -56,7 +56,6 @@ export async function deliver(
   }
 }
 
-/** Sends the answer as it is. */
 export function send(reply: FastifyReply, answer: Answer): void {
   reply.code(answer.status).type(JSON_TYPE).send(answer.body);
 }

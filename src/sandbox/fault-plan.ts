@@ -1,10 +1,9 @@
-// Which faults the sandbox can be asked for, how a plan of them is written, and which request gets which, from the plan
-// and the order of requests. deliver.ts carries it out.
+// The kinds of faults, the text form of a plan, and the choice of a fault for each request. deliver.ts carries it out.
 
-import { ConfigError } from '../errors.ts';
+import { ConfigError } from '../base/errors.ts';
 import { makeRandomness } from './randomness.ts';
 
-/** Every kind of fault, with what the client sees of it. */
+/** Every kind of fault, with its effect on the client. */
 export const FAULT_KINDS = {
   '5xx': 'an answer 500, 502, 503 or 504; nothing was applied',
   reset: 'the connection is reset before anything was applied',
@@ -20,12 +19,12 @@ export const FAULT_KINDS = {
 
 export type FaultKind = keyof typeof FAULT_KINDS;
 
-/** A fault demanded for certain requests: of those that match, the first `after` pass, the next `times` fail. */
+/** Of the matching requests, the first `after` pass, and the next `times` fail. */
 export interface ExactFault {
   readonly kind: FaultKind;
-  /** How many matching requests pass first; 0 where left out. */
+  /** 0 if left out. */
   readonly after?: number;
-  /** How many matching requests then fail; 1 where left out. */
+  /** 1 if left out. */
   readonly times?: number;
   /** The path, or one above it: `/v1/commissions` matches every commission. Left out: every path. */
   readonly route?: string;
@@ -36,7 +35,7 @@ export interface ExactFault {
 export interface FaultPlan {
   /** The share of requests, 0 to 1, that each kind spoils. */
   readonly shares: Readonly<Partial<Record<FaultKind, number>>>;
-  /** Looked at first, in this order. */
+  /** They take precedence, in this order. */
   readonly exact: readonly ExactFault[];
 }
 
@@ -76,7 +75,7 @@ function isFaultKind(text: string): text is FaultKind {
 
 export type ChooseFault = (method: string, path: string) => FaultKind | null;
 
-/** Returns a function that spoils the same requests of a sequence whenever plan and seed are the same. */
+/** The same plan and seed spoil the same requests of a sequence. */
 export function makeChooseFault(plan: FaultPlan, seed: number): ChooseFault {
   const randomness = makeRandomness(seed);
   const demands = plan.exact.map((fault) => ({ fault, seen: 0 }));

@@ -1,13 +1,13 @@
-// Invents one record at a time, as a plausible program would hold it; complete.ts adds what is not invented here. In
-// the contract's spelling nothing is null that the contract promises; live deployments send null instead.
+// Invents one plausible record at a time; rows.ts adds the remaining fields. In the contract's spelling no promised
+// field is null; live deployments send null instead.
 
-import { complete } from './complete.ts';
-import { inventPerson, slug } from './person.ts';
 import type { Randomness } from './randomness.ts';
+import { inventPerson, slug } from './randomness.ts';
 import {
   type AffiliateRow,
   type CampaignRow,
   type CommissionRow,
+  complete,
   type LinkRow,
   PROCESSOR_ACCOUNT_ID,
   type ReferralRow,
@@ -15,7 +15,6 @@ import {
 } from './rows.ts';
 import type { Spelling } from './wire.ts';
 
-/** What everything is invented from. */
 export interface Source {
   readonly randomness: Randomness;
   readonly spelling: Spelling;
@@ -25,7 +24,7 @@ export const DAY_MS = 86_400_000;
 
 const CAMPAIGN_NAMES = ['Friends of the House', 'Agency Partners', 'Creators', 'Customers'];
 const PRICES_CENTS = [900, 1_900, 4_900, 9_900, 14_900, 29_900, 99_900];
-/** How long a visitor is remembered before a purchase no longer counts for the affiliate. */
+/** Purchases after so many days no longer count for the affiliate. */
 const COOKIE_DAYS = 60;
 
 /** Returns the campaigns of a program, all of them older than `before`. */
@@ -143,7 +142,7 @@ const NO_CUSTOMER: Customer = {
   customer_email: null,
 };
 
-/** Returns when a referral of that age became what it is, which takes nothing from chance: a lead halfway. */
+/** Draws nothing from chance: the referral became a lead halfway. */
 export function datesOfConversion(
   createdAt: string,
   convertedAt: string,
@@ -165,14 +164,14 @@ export function inventCustomer(randomness: Randomness): Customer {
   };
 }
 
-/** Returns a sale; what was refunded was refunded in full, and then no tax is due on it. */
+/** A refunded sale is refunded in full, without tax. */
 export function inventSale(
   { randomness, spelling }: Source,
   referral: Pick<ReferralRow, 'id' | 'affiliate_id'>,
   charge: { createdAt: Date; currency: string; isRefunded: boolean },
 ): SaleRow {
   const created_at = charge.createdAt.toISOString();
-  // The program hears of a charge a little after the processor made it.
+  // The sale is created a little after the charge.
   const charged_at = timestamp(charge.createdAt.getTime() - randomness.integer(200, 50_000));
   const amount = randomness.pick(PRICES_CENTS);
   const tax = !charge.isRefunded && randomness.chance(0.4) ? Math.round((amount * 19) / 119) : 0;
@@ -195,7 +194,7 @@ export function inventSale(
   });
 }
 
-/** Returns the sale's commission as it is at `asOf`: a refund voids it, time lets it fall due, some are paid. */
+/** Returns the commission as it is at `asOf`: a refund voids it, time makes it due, some are paid. */
 export function inventCommission(
   randomness: Randomness,
   sale: SaleRow,
@@ -220,6 +219,7 @@ export function inventCommission(
     campaign_id: campaign.id,
     amount: Math.round((shared * campaign.commission_percent) / 100),
     currency: sale.currency,
+    processor_account_id: PROCESSOR_ACCOUNT_ID,
     due_at: timestamp(dueAtMs),
     paid_at: isPaid ? timestamp(paidAtMs) : null,
     voided_at: isVoided ? timestamp(voidedAtMs) : null,
@@ -227,7 +227,6 @@ export function inventCommission(
   });
 }
 
-/** Returns the currency that a customer pays in. */
 export function inventCurrency(randomness: Randomness): string {
   return randomness.chance(0.8) ? 'USD' : randomness.pick(['EUR', 'EUR', 'GBP']);
 }

@@ -1,9 +1,8 @@
-// Reads one page of a list in one statement, so that the rows and the total are of one moment, and puts the envelope
-// around it.
+// Reads one page of a list in one statement, so that the rows and the total are of one moment, and makes its envelope.
 //
-// A list without a filter, or filtered by state only, is counted by day (counts.ts): the reader adds up the days, and
-// begins with the day that the page is in. Remembering where pages begin would not do: with every record that comes or
-// goes they all begin elsewhere. Every other filter leaves so few rows that they are counted and skipped one by one.
+// A list without a filter, or filtered by state only, is counted by day (counts.ts): the statement adds up the days,
+// and begins with the day of the page. Storing the beginnings of pages would not do: every new or deleted record moves
+// them all. Every other filter leaves so few rows that they are counted and skipped one by one.
 //
 // Decisions where the contract is silent: a page beyond the last is 200 with no data, its `previous_page` the
 // last page that exists and its `next_page` null; an empty list has 0 pages.
@@ -15,7 +14,7 @@ import type { Paging } from './query-parameters.ts';
 
 export interface RowQuery {
   readonly list: List;
-  /** Only rows in one of these states; none means in any. */
+  /** Empty: any state. */
   readonly states: readonly string[];
   /** Columns of the list that must have that value. */
   readonly filters: readonly (readonly [column: string, value: string])[];
@@ -26,10 +25,7 @@ export interface RowQuery {
 
 export type ReadListPage = (query: RowQuery, paging: Paging) => Promise<PageOfRows>;
 
-/**
- * Returns the reader of pages. Newest first; rows of one `created_at` are in the order of their ids, so that the order
- * never changes.
- */
+/** Newest first; rows of one `created_at` are in the order of their ids, so that the order never changes. */
 export function makeReadListPage(pool: Pick<pg.Pool, 'query'>, s: string): ReadListPage {
   return async (query, paging) => {
     const { text, values } = pageStatement(s, query, paging);
@@ -44,7 +40,6 @@ export function makeReadListPage(pool: Pick<pg.Pool, 'query'>, s: string): ReadL
 
 export interface PageOfRows {
   readonly totalCount: number;
-  /** How many rows the page holds. */
   readonly count: number;
   /** The rows as the text of a JSON array, as the database built it. */
   readonly dataJson: string;

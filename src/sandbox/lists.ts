@@ -1,5 +1,5 @@
-// The lists, GET /v1/affiliates and the others: what of contract/resources.ts narrows and expands each, as SQL. One
-// that the contract does not show is served where the sandbox is asked to; where not, its address is an unknown route.
+// The lists, GET /v1/affiliates and the others: the filters and expansions of contract/resources.ts as SQL. An optional
+// list is served if the sandbox is asked to; otherwise its path is an unknown route.
 //
 // Decisions where the contract is silent:
 // - Filters combine, and compare exactly, also the case of an email; that of referrals is the customer's. A state that
@@ -13,6 +13,7 @@
 import { type Expansion, FILTERS_OF_SEVERAL, type ListedResource, RESOURCES } from '../contract/resources.ts';
 import { nestedSale } from './commissions.ts';
 import { type ReadListPage, wrapInEnvelope } from './list-page.ts';
+import { nestedInPayout } from './payouts.ts';
 import { readArray, readFilters, readPaging } from './query-parameters.ts';
 import type { Field, WireFormat } from './wire.ts';
 
@@ -29,19 +30,24 @@ const RECORDS: Readonly<Record<ListedResource, (wire: WireFormat, more: readonly
   referrals: (wire, more) => wire.referral('t', 'l', ...more),
   campaigns: (wire) => wire.campaign('t'),
   commissions: (wire, more) => wire.commission('t', ...more),
+  payouts: (wire, more) => wire.payout('t', ...more),
 };
 
-/** The columns of filters that are called otherwise. */
+/** Filters with another name than their column. */
 const COLUMNS: Readonly<Record<ListedResource, Readonly<Record<string, string>>>> = {
   affiliates: { stripe_customer_id: 'processor_customer_id' },
   referrals: { email: 'customer_email', stripe_customer_id: 'processor_customer_id' },
   campaigns: {},
   commissions: {},
+  payouts: {},
 };
 
 /** The JSON of each object that may be expanded, and the joins that it needs. */
 const EXPANSIONS: Readonly<
-  Record<Expansion<ListedResource>, (deps: ListingDeps) => { json: string; joins: string }>
+  Record<
+    Expansion<ListedResource>,
+    (deps: ListingDeps, list: ListedResource) => { json: string; joins: string }
+  >
 > = {
   campaign: ({ wire, s }) => ({
     json: wire.campaign('c'),
@@ -53,11 +59,15 @@ const EXPANSIONS: Readonly<
     joins: '',
   }),
   commission_stats: ({ s }) => ({ json: commissionStats(s), joins: '' }),
-  affiliate: ({ wire, s }) => ({
-    json: wire.affiliate('a', ['campaign', wire.campaign('c')]),
-    joins: `join ${s}.affiliates a on a.id = t.affiliate_id join ${s}.campaigns c on c.id = a.campaign_id`,
-  }),
+  affiliate({ wire, s }, list) {
+    if (list === 'payouts') return nestedInPayout(wire, s, 't').affiliate;
+    return {
+      json: wire.affiliate('a', ['campaign', wire.campaign('c')]),
+      joins: `join ${s}.affiliates a on a.id = t.affiliate_id join ${s}.campaigns c on c.id = a.campaign_id`,
+    };
+  },
   sale: ({ wire, s }) => nestedSale(wire, s, 't.sale_id'),
+  commissions: ({ wire, s }) => nestedInPayout(wire, s, 't').commissions,
 };
 
 /** Returns the body of the answer. Source: contract, List affiliates; List referrals; A list of commissions. */
@@ -71,7 +81,7 @@ export async function readList(
   const expand = readArray(parameters, 'expand');
   const expanded = expansions
     .filter((name) => expand.includes(name))
-    .map((name) => ({ name, ...EXPANSIONS[name](deps) }));
+    .map((name) => ({ name, ...EXPANSIONS[name](deps, list) }));
   const more = expanded.map(({ name, json }) => [name, json] as const);
   const ofLink = list === 'referrals' ? `left join ${s}.links l on l.id = t.link_id` : '';
   const isOfSeveral = (name: string) => FILTERS_OF_SEVERAL.some((several) => several === name);

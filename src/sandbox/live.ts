@@ -1,26 +1,30 @@
-// Lets time pass in the program: one small event after the other, at a steady rate or when a test asks for the next
-// one. What happens how often is here; how a record changes is in program.ts.
+// Simulated events of the program, at a steady rate or one by one for a test: their frequency is here, the changes of
+// records in program.ts.
 
-import type { Logger } from '../log.ts';
-import { deleteRow, updateRow } from './data.ts';
+import type { Logger } from '../base/log.ts';
+import { deleteRow, type Moment, updateRow } from './data.ts';
 import { inventCustomer } from './invent.ts';
-import { addAffiliate, addReferral, addSale, type Moment, type Program, pickId } from './program.ts';
+import { addPayout, beginPaying } from './payouts.ts';
+import { addAffiliate, addReferral, addSale, type Program, pickId } from './program.ts';
 
 export interface LiveOptions {
   /** How many events happen in a second. */
   readonly eventsPerSecond: number;
+  readonly onEvent?: (event: LiveEvent) => void;
 }
 
 export interface LiveEvent {
   readonly kind: LiveEventKind;
-  /** The id of the record that it happened to. */
+  /** Of the record. */
   readonly id: string;
 }
 
 export interface Live {
   /** Returns the event that happened; the same for the same seed, program and number of steps before. */
   step(): Promise<LiveEvent>;
-  /** Stops the clock; the event under way is over when this resolves. */
+  /** Runs until `stop`; to be called once. */
+  start(options: LiveOptions): void;
+  /** Resolves when the current event has ended. */
   stop(): Promise<void>;
 }
 
@@ -28,13 +32,13 @@ type Happen = (m: Moment) => Promise<string | undefined>;
 
 const state = (name: string) => `conversion_state = '${name}'`;
 
-/** What happens, how often in a hundred events, and to whom; undefined where there is nobody it could happen to. */
+/** By kind: how often in a hundred events without payouts, and the change; undefined if there is no record for it. */
 const EVENTS = {
   visit: [40, comeByLink],
   visit_again: [15, (m) => update(m, 'referrals', 'true', 'visits = visits + 1')],
   lead: [
     15,
-    // Where there are no visitors, a referral begins as a lead.
+    // In the spelling without visitors, a referral begins as a lead.
     (m) =>
       m.spelling === 'neutral'
         ? comeByLink(m)
@@ -82,32 +86,59 @@ const EVENTS = {
   affiliate_deleted: [0.5, (m) => remove(m, 'affiliates')],
 } as const satisfies Record<string, readonly [weight: number, happen: Happen]>;
 
-export type LiveEventKind = keyof typeof EVENTS;
+/** Where payouts are served, these happen besides. */
+const PAYOUT_EVENTS = {
+  payout_made: [6, async (m) => (await addPayout(m))?.id],
+  payout_due: [1, (m) => update(m, 'payouts', `state = 'pending'`, `state = 'due'`)],
+  payout_paid: [4, (m) => change(m, 'payouts', `state = 'due'`, (id) => beginPaying(m.client, m.s, id))],
+  payout_dissolved: [
+    1,
+    (m) =>
+      change(m, 'payouts', `state in ('pending', 'due')`, (id) => deleteRow(m.client, m.s, 'payouts', id)),
+  ],
+} as const satisfies Record<string, readonly [weight: number, happen: Happen]>;
 
-/** Every kind of event, for tests that wait for all of them. */
-export const LIVE_EVENT_KINDS = Object.keys(EVENTS) as LiveEventKind[];
+export type LiveEventKind = keyof typeof EVENTS | keyof typeof PAYOUT_EVENTS;
 
-/** Returns the steps of the program; without options nothing happens except by `step`. */
-export function makeLive(deps: { program: Program; log: Logger }, options: LiveOptions | null): Live {
-  const { program, log } = deps;
-  const step = () => program.moment(happenSomething);
+type Events = Readonly<Partial<Record<LiveEventKind, readonly [weight: number, happen: Happen]>>>;
+
+/** Returns the events of a program; tests wait for every kind. */
+export function liveEvents(servesPayouts: boolean): Events {
+  return servesPayouts ? { ...EVENTS, ...PAYOUT_EVENTS } : EVENTS;
+}
+
+export interface LiveDeps {
+  readonly program: Program;
+  readonly log: Logger;
+  readonly servesPayouts: boolean;
+}
+
+export function makeLive({ program, log, servesPayouts }: LiveDeps): Live {
+  const events = Object.entries(liveEvents(servesPayouts)) as Entry[];
+  const step = () => program.moment((m) => happenSomething(m, events));
   let underWay: Promise<unknown> = Promise.resolve();
   let isBusy = false;
+  let timer: NodeJS.Timeout | undefined;
 
-  const tick = () => {
-    // Where the database is slower than the rate, events are left out instead of piling up.
+  const tick = ({ onEvent }: LiveOptions) => {
+    // If the database is slower than the rate, events are skipped instead of piling up.
     if (isBusy) return;
     isBusy = true;
     underWay = step()
-      .then(({ kind, id }) => log.debug({ kind, id }, 'sandbox.changed'))
+      .then((event) => {
+        log.debug({ ...event }, 'sandbox.changed');
+        onEvent?.(event);
+      })
       .catch((error: unknown) => log.error({ err: error }, 'sandbox.change_failed'))
       .finally(() => {
         isBusy = false;
       });
   };
-  const timer = options === null ? undefined : setInterval(tick, 1000 / options.eventsPerSecond);
   return {
     step,
+    start(options) {
+      timer = setInterval(tick, 1000 / options.eventsPerSecond, options);
+    },
     async stop() {
       clearInterval(timer);
       await underWay;
@@ -115,10 +146,11 @@ export function makeLive(deps: { program: Program; log: Logger }, options: LiveO
   };
 }
 
-async function happenSomething(m: Moment): Promise<LiveEvent> {
-  let draw = m.randomness.next() * 100;
-  for (const kind of LIVE_EVENT_KINDS) {
-    const [weight, happen] = EVENTS[kind];
+type Entry = readonly [kind: LiveEventKind, event: readonly [weight: number, happen: Happen]];
+
+async function happenSomething(m: Moment, events: readonly Entry[]): Promise<LiveEvent> {
+  let draw = m.randomness.next() * events.reduce((sum, [, [weight]]) => sum + weight, 0);
+  for (const [kind, [weight, happen]] of events) {
     if (draw < weight) {
       const id = await happen(m);
       if (id !== undefined) return { kind, id };
@@ -126,7 +158,7 @@ async function happenSomething(m: Moment): Promise<LiveEvent> {
     }
     draw -= weight;
   }
-  // There was no record for it to happen to, so an affiliate joins.
+  // There was no record for the event, so an affiliate joins.
   return { kind: 'affiliate_joins', id: (await addAffiliate(m)).id };
 }
 
@@ -134,7 +166,7 @@ async function comeByLink(m: Moment): Promise<string | undefined> {
   return (await pickId(m, 'affiliates')) ? (await addReferral(m)).id : undefined;
 }
 
-type Living = 'affiliates' | 'referrals' | 'commissions';
+type Living = 'affiliates' | 'referrals' | 'commissions' | 'payouts';
 
 async function change(
   m: Moment,

@@ -3,7 +3,7 @@
 import { type Field, type Fields, type FieldType, isValue } from '../contract/declare.ts';
 import { RECORDS } from '../contract/records.ts';
 import { STATS } from './lists.ts';
-import { isSent, sentName, type WireStyle } from './wire.ts';
+import { IN_PAYOUT, isSent, sentName, type WireStyle } from './wire.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -45,7 +45,7 @@ export function makeOpenapiSchemas(style: Omit<WireStyle, 'times'>) {
         return [[sentName(style, name, field), { type: types, ...format, description: field.meaning }]];
       }),
     );
-  const { campaigns, affiliates, links, referrals, sales, commissions } = RECORDS;
+  const { campaigns, affiliates, links, referrals, sales, commissions, payouts } = RECORDS;
   const referral = fieldsOf(referrals.fields, {
     customer: 'Customer',
     link: 'Link',
@@ -53,6 +53,11 @@ export function makeOpenapiSchemas(style: Omit<WireStyle, 'times'>) {
   });
   const affiliate = fieldsOf(affiliates.fields);
   const commission = fieldsOf(commissions.fields);
+  const payout = fieldsOf(payouts.fields);
+  const ofPayout = {
+    affiliate: ref('PayoutAffiliate'),
+    commissions: { type: 'array', items: ref('PayoutCommission') },
+  };
   const ofCommission = { campaign: ref('Campaign'), sale: ref('Sale') };
 
   return {
@@ -61,6 +66,19 @@ export function makeOpenapiSchemas(style: Omit<WireStyle, 'times'>) {
       ? {
           CommissionListItem: object(commission, ofCommission),
           CommissionList: list('CommissionListItem'),
+        }
+      : {}),
+    ...(lists.includes('payouts')
+      ? {
+          Payout: object({ ...payout, ...ofPayout }),
+          PayoutListItem: object(payout, ofPayout),
+          PayoutList: list('PayoutListItem'),
+          // Its account is declared as a field that is expanded.
+          PayoutCommission: object({
+            ...fieldsOf(IN_PAYOUT),
+            [sentName(style, 'processor_account_id', commissions.fields.processor_account_id)]: string,
+          }),
+          PayoutAffiliate: object(affiliate),
         }
       : {}),
     ...(lists.includes('campaigns') ? { CampaignList: list('Campaign') } : {}),

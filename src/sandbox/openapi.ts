@@ -1,5 +1,4 @@
-// What the sandbox serves as an OpenAPI 3.1 document: operations, parameters, answers and authentication, in the
-// spelling that it was started with.
+// The sandbox as an OpenAPI 3.1 document: operations, parameters, answers and authentication, in its spelling.
 
 import { MAXIMUM_LIMIT } from '../contract/answer-bodies.ts';
 import { isOptional, LISTED_RESOURCES, type ListedResource, RESOURCES } from '../contract/resources.ts';
@@ -27,7 +26,7 @@ const everywhere = {
     ...json('Too many requests (not part of the contract; seen in the wild).', 'Error'),
     headers: rateLimitHeaders,
   },
-  default: json('Any other error; 5xx where the service fails.', 'Error'),
+  default: json('Any other error; 5xx if the service fails.', 'Error'),
 };
 
 const filter = (name: string, description: string, schema: object = { type: 'string' }) => ({
@@ -57,7 +56,6 @@ const paging = [
 const inStates = (name: string, records: string) =>
   several(name, `Only ${records} currently in the given state or states.`, { type: 'string' });
 
-/** What each filter leaves of the records that are called so. */
 const FILTERS = {
   affiliate_id: (records) => [filter('affiliate_id', `Only ${records} of that affiliate.`, uuid)],
   campaign_id: (records) => [filter('campaign_id', `Only ${records} of that campaign.`, uuid)],
@@ -69,6 +67,8 @@ const FILTERS = {
   state: (records) => inStates('state', records),
 } satisfies Readonly<Record<string, (records: string) => readonly object[]>>;
 
+const SEEN_IN_THE_WILD = 'Not part of the contract; seen in the wild.';
+
 /** Returns the path of the list, and what is asked there. */
 function listOf(resource: ListedResource): [path: string, item: { get: object }] {
   const { path, filters, expansions } = RESOURCES[resource];
@@ -78,8 +78,8 @@ function listOf(resource: ListedResource): [path: string, item: { get: object }]
     tags: [Name],
     summary: `List ${resource}, newest first`,
     description: isOptional(resource)
-      ? 'Not part of the contract; seen in the wild.'
-      : 'Filters combine; page and limit apply to what they leave.',
+      ? SEEN_IN_THE_WILD
+      : 'Filters combine; page and limit apply to the filtered list.',
     parameters: [
       ...filters.flatMap((name) => FILTERS[name](resource)),
       ...paging,
@@ -93,6 +93,40 @@ function listOf(resource: ListedResource): [path: string, item: { get: object }]
   return [path, { get }];
 }
 
+const PAYOUT_ID = { name: 'id', in: 'path', required: true, description: 'Of the payout.', schema: uuid };
+
+const PAYOUT_PATHS = {
+  '/v1/payouts/{id}': {
+    parameters: [PAYOUT_ID],
+    get: {
+      operationId: 'retrievePayout',
+      tags: ['Payouts'],
+      summary: 'Retrieve payout',
+      description: SEEN_IN_THE_WILD,
+      responses: {
+        200: json('The payout with its affiliate and commissions.', 'Payout'),
+        404: json('The payout does not exist.', 'Error'),
+        ...everywhere,
+      },
+    },
+  },
+  '/v1/payouts/{id}/pay': {
+    parameters: [PAYOUT_ID],
+    put: {
+      operationId: 'payPayout',
+      tags: ['Payouts'],
+      summary: 'Pay payout',
+      description: SEEN_IN_THE_WILD,
+      responses: {
+        200: json('The payout, which is processing from now on.', 'Payout'),
+        404: json('The payout does not exist.', 'Error'),
+        422: json('The payout is not due.', 'ValidationError'),
+        ...everywhere,
+      },
+    },
+  },
+};
+
 /** Returns the document, served at /openapi.json. Source: contract, Endpoints, Authentication and Errors. */
 export function makeOpenapiDocument(style: Omit<WireStyle, 'times'>) {
   const served = LISTED_RESOURCES.filter((one) => !isOptional(one) || style.optionalLists.includes(one));
@@ -105,19 +139,22 @@ export function makeOpenapiDocument(style: Omit<WireStyle, 'times'>) {
       contact: { name: 'affiliate-mirror' },
       license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
     },
-    // The address that the document came from.
     servers: [{ url: '/', description: 'This sandbox.' }],
     tags: [
       { name: 'Affiliates', description: 'People who refer customers.' },
       ...(served.includes('campaigns')
-        ? [{ name: 'Campaigns', description: 'What affiliates are recruited for.' }]
+        ? [{ name: 'Campaigns', description: 'Campaigns that recruit affiliates.' }]
         : []),
-      { name: 'Commissions', description: 'What affiliates earn from sales.' },
+      { name: 'Commissions', description: 'Earnings of affiliates from sales.' },
+      ...(served.includes('payouts')
+        ? [{ name: 'Payouts', description: 'Commissions of one affiliate that are paid together.' }]
+        : []),
       { name: 'Referrals', description: 'Visitors, leads and customers whom affiliates brought.' },
     ],
     security: [{ secret: [] }],
     paths: {
       ...Object.fromEntries(served.map(listOf)),
+      ...(served.includes('payouts') ? PAYOUT_PATHS : {}),
       '/v1/commissions/{id}': {
         parameters: [
           { name: 'id', in: 'path', required: true, description: 'Of the commission.', schema: uuid },

@@ -1,17 +1,17 @@
-// Makes a schema hold exactly the program asked for: creates and seeds it, finds it there, or refuses.
+// Prepares the schema: creates and seeds the program, or finds it, or refuses another one.
 
 import type pg from 'pg';
-import { ConfigError } from '../errors.ts';
+import { ConfigError } from '../base/errors.ts';
 import { countAllSql, createTriggersSql } from './counts.ts';
 import { inTransaction, quoteSchema } from './data.ts';
 import { createIndexesSql, createTablesSql, dropTablesSql, formatOf, TABLES } from './schema.ts';
 import { type SeedOptions, type SeedSize, seedProgram } from './seed.ts';
 
 /**
- * Returns whether the program was seeded now; false where it was there already.
+ * Returns whether the program was seeded now; false if it was there already.
  *
- * Throws: ConfigError where the schema holds another program (unless `reset`), or tables that are not the
- * sandbox's (always: those are never dropped); the signal's reason where it aborts.
+ * Throws: ConfigError if the schema holds another program (unless `reset`), or tables that are not the sandbox's
+ * (always: those are never dropped); the signal's reason if it aborts.
  * Idempotent: yes; two at once on one schema wait for each other, and a killed one leaves nothing behind.
  */
 export async function prepareSchema(
@@ -22,7 +22,7 @@ export async function prepareSchema(
 ): Promise<boolean> {
   const s = quoteSchema(schema);
   const isSeeded = await inTransaction(pool, async (client) => {
-    // Between two statements thousands of rows are made up, which takes a slow machine more than the usual seconds.
+    // Thousands of rows are invented between two statements, which takes a slow machine more than the usual timeout.
     await client.query(`set local idle_in_transaction_session_timeout = '5min'`);
     await client.query(`select pg_advisory_xact_lock(hashtext('affiliate-mirror sandbox'), hashtext($1))`, [
       schema,
@@ -45,7 +45,7 @@ export async function prepareSchema(
     await client.query(createTriggersSql(s));
     return true;
   });
-  // Marks the table's pages as visible to all: otherwise a far page of a list costs a look at every row before it.
+  // Marks the table's pages as visible to all: otherwise a far page of a list reads every row before it.
   if (isSeeded) await pool.query(`vacuum analyze ${TABLES.map((table) => `${s}.${table}`).join(', ')}`);
   return isSeeded;
 }

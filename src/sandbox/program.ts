@@ -1,8 +1,8 @@
-// What can happen in the program, each in one transaction: records come, change and go. Tests call it to change the
-// program while a client reads it; live steps are made of the same actions.
+// The changes of the program, each in one transaction. Tests call them while a client reads the program; live events
+// consist of them too.
 
 import type pg from 'pg';
-import { deleteRow, insertRows, inTransaction, updateRow } from './data.ts';
+import { deleteRow, insertRows, inTransaction, type Moment, updateRow } from './data.ts';
 import {
   inventAffiliate,
   inventCampaigns,
@@ -11,14 +11,15 @@ import {
   inventLink,
   inventReferral,
   inventSale,
-  type Source,
 } from './invent.ts';
+import { addPayout, addToPayout, finishPayout, type PayoutFields } from './payouts.ts';
 import { makeRandomness } from './randomness.ts';
 import type {
   AffiliateRow,
   CampaignRow,
   CommissionRow,
   LinkRow,
+  PayoutRow,
   ReferralRow,
   Rows,
   SaleRow,
@@ -34,17 +35,10 @@ export interface ProgramDeps {
   readonly now: () => Date;
 }
 
-/** One transaction of the program, with the chance and the time that hold in it. */
-export interface Moment extends Source {
-  readonly client: pg.PoolClient;
-  readonly s: string;
-  readonly now: Date;
-}
-
 export interface Program {
   /**
-   * Returns what `work` returns, in one transaction. What chance brings depends only on the seed and on how
-   * many moments there were before, also across restarts.
+   * Runs `work` in one transaction. Its randomness depends only on the seed and on the number of moments before, also
+   * across restarts.
    */
   moment<T>(work: (moment: Moment) => Promise<T>): Promise<T>;
   /** Each insert invents what the fields leave out, and returns the row. A new campaign has no affiliates. */
@@ -54,11 +48,22 @@ export interface Program {
   insertReferral(fields?: Partial<ReferralRow>): Promise<ReferralRow>;
   /** Adds a sale to a conversion, with its commission. */
   insertSale(referralId: string, fields?: SaleFields): Promise<{ sale: SaleRow; commission: CommissionRow }>;
+  /** A payout that is due. Throws if there is no commission for it. */
+  insertPayout(fields?: PayoutFields): Promise<PayoutRow>;
   /** Each update and delete returns whether there was a row with that id. `updated_at` moves unless given. */
   updateAffiliate(id: string, fields: Partial<AffiliateRow>): Promise<boolean>;
   updateReferral(id: string, fields: Partial<ReferralRow>): Promise<boolean>;
   updateCommission(id: string, fields: Partial<CommissionRow>): Promise<boolean>;
-  /** Throws where affiliates or commissions belong to it. */
+  updatePayout(id: string, fields: Partial<PayoutRow>): Promise<boolean>;
+  /** Puts one more commission in the payout. Returns whether both exist. */
+  addToPayout(payoutId: string, commissionId: string): Promise<boolean>;
+  /** Pays the payout at once, as another client. Returns whether it was unpaid. */
+  finishPayout(id: string): Promise<boolean>;
+  /** How long payouts that are paid from now on are processing, in milliseconds; null: for ever. */
+  setProcessing(ms: number | null): Promise<void>;
+  /** Its commissions are in no payout then. */
+  deletePayout(id: string): Promise<boolean>;
+  /** Throws if affiliates or commissions belong to it. */
   deleteCampaign(id: string): Promise<boolean>;
   deleteAffiliate(id: string): Promise<boolean>;
   deleteReferral(id: string): Promise<boolean>;
@@ -70,7 +75,6 @@ export interface SaleFields {
   readonly commission?: Partial<CommissionRow>;
 }
 
-/** Returns the program kept in the schema's tables. */
 export function makeProgram(deps: ProgramDeps): Program {
   const { pool, s, seed, spelling } = deps;
 
@@ -93,9 +97,23 @@ export function makeProgram(deps: ProgramDeps): Program {
     insertAffiliate: (fields) => moment((m) => addAffiliate(m, fields)),
     insertReferral: (fields) => moment((m) => addReferral(m, fields)),
     insertSale: (referralId, fields) => moment((m) => addSale(m, referralId, fields)),
+    insertPayout: (fields) =>
+      moment(async (m) => {
+        const payout = await addPayout(m, fields);
+        if (payout === null) throw new Error('there is no commission for a payout');
+        return payout;
+      }),
     updateAffiliate: (id, fields) => update('affiliates', id, fields),
     updateReferral: (id, fields) => update('referrals', id, fields),
     updateCommission: (id, fields) => update('commissions', id, fields),
+    updatePayout: (id, fields) => update('payouts', id, fields),
+    addToPayout: (payoutId, commissionId) => moment((m) => addToPayout(m, payoutId, commissionId)),
+    finishPayout: (id) => moment((m) => finishPayout(m, id)),
+    setProcessing: (ms) =>
+      moment(async ({ client }) => {
+        await client.query(`update ${s}.sandbox_program set processing_ms = $1`, [ms]);
+      }),
+    deletePayout: (id) => remove('payouts', id),
     deleteCampaign: (id) => remove('campaigns', id),
     deleteAffiliate: (id) => remove('affiliates', id),
     deleteReferral: (id) => remove('referrals', id),
@@ -121,10 +139,10 @@ export async function addAffiliate(m: Moment, fields: Partial<AffiliateRow> = {}
   return affiliate;
 }
 
-/** Returns a referral that just came: unless the fields say otherwise a visitor, or a lead where there are none. */
+/** By default the referral is a visitor, or a lead in the spelling without visitors. */
 export async function addReferral(m: Moment, fields: Partial<ReferralRow> = {}): Promise<ReferralRow> {
   const affiliateId = fields.affiliate_id ?? (await pickId(m, 'affiliates'));
-  if (affiliateId === undefined) throw new Error('there is no affiliate to refer anybody');
+  if (affiliateId === undefined) throw new Error('there is no affiliate');
   const links = await m.client.query<Pick<LinkRow, 'id'>>(
     `select id from ${m.s}.links where affiliate_id = $1 order by created_at, id limit 1`,
     [affiliateId],
@@ -161,7 +179,7 @@ export async function addSale(
     [referralId],
   );
   const [row] = found.rows;
-  if (row === undefined) throw new Error(`there is no referral ${referralId} to sell to`);
+  if (row === undefined) throw new Error(`there is no referral ${referralId}`);
   const referral = { id: referralId, affiliate_id: row.affiliate_id };
   const currency = row.currency ?? inventCurrency(m.randomness);
   const charge = { createdAt: m.now, currency, isRefunded: false };
@@ -173,13 +191,13 @@ export async function addSale(
   return { sale, commission };
 }
 
-// Things happen to recent records: one of so many of the newest that qualify is drawn.
+// Changes happen to recent records: one of the newest matching records is drawn.
 const RECENT = 1_000;
 
-/** Returns the id of a random recent row that meets the condition, or undefined where none does. */
+/** Returns the id of a random recent row that meets the condition, or undefined. */
 export async function pickId(
   m: Moment,
-  table: 'affiliates' | 'referrals' | 'commissions',
+  table: 'affiliates' | 'referrals' | 'commissions' | 'payouts',
   condition = 'true',
 ): Promise<string | undefined> {
   const result = await m.client.query<{ id: string }>(

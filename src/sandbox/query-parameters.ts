@@ -1,4 +1,4 @@
-// How parameters are read from a query string or a form body: array form, single form, page and limit.
+// Reads parameters from a query string or a form body: array form, single form, page and limit.
 //
 // Decisions where the contract is silent:
 // - A parameter that the endpoint does not have (per_page, say) is ignored; so is an unknown value of `expand`.
@@ -21,19 +21,17 @@ export interface Paging {
   readonly limit: number;
 }
 
-/** Returns the parameters of a request's address. */
 export function readQuery(url: string): URLSearchParams {
   const mark = url.indexOf('?');
   return readForm(mark === -1 ? '' : url.slice(mark + 1));
 }
 
-/** Returns the parameters of a form-encoded text. */
 export function readForm(text: string): URLSearchParams {
   // Postgres holds no NUL in text: a value with one becomes a value that no row has.
   return new URLSearchParams(text.replaceAll('%00', '%EF%BF%BD'));
 }
 
-/** Returns the last value sent under that name, or undefined where none was. */
+/** Returns the last value of that name. */
 export function readSingle(parameters: URLSearchParams, name: string): string | undefined {
   return parameters.getAll(name).at(-1);
 }
@@ -56,7 +54,6 @@ export function readArray(parameters: URLSearchParams, name: string): string[] {
     .map(([, value]) => value);
 }
 
-/** Returns the page and the limit that hold for a request. */
 export function readPaging(parameters: URLSearchParams): Paging {
   const page = readPositive(readSingle(parameters, 'page')) ?? 1;
   const limit = readPositive(readSingle(parameters, 'limit')) ?? DEFAULT_LIMIT;

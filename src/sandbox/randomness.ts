@@ -1,5 +1,4 @@
-// The sandbox's only source of chance: everything is drawn from one seed, so that the same seed gives the same
-// program.
+// The sandbox's only source of randomness: the same seed gives the same program. People are drawn here too.
 
 import { base, en, Faker, generateMersenne53Randomizer } from '@faker-js/faker';
 
@@ -20,7 +19,7 @@ export interface Randomness {
 
 const ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789';
 
-/** Returns a source of chance that draws the same values for the same seeds. */
+/** Draws the same values for the same seeds. */
 export function makeRandomness(...seeds: readonly number[]): Randomness {
   const randomizer = generateMersenne53Randomizer();
   randomizer.seed([...seeds]);
@@ -40,4 +39,28 @@ export function makeRandomness(...seeds: readonly number[]): Randomness {
     uuid: () => faker.string.uuid(),
     token: (length) => Array.from({ length }, () => ALPHABET[integer(0, ALPHABET.length - 1)]).join(''),
   };
+}
+
+/** Names that a mirror must preserve exactly. */
+const UNUSUAL_NAMES = ['Zoë', 'José', 'Łukasz', 'Nguyễn', '美咲', "D'Arcy", 'Ana "Nita"', 'Back\\slash'];
+
+/** Returns a name with an address that no person has. */
+export function inventPerson(randomness: Randomness): { first: string; last: string; email: string } {
+  const isUnusual = randomness.chance(0.02);
+  const first = isUnusual ? randomness.pick(UNUSUAL_NAMES) : randomness.faker.person.firstName();
+  const last = randomness.faker.person.lastName();
+  // Addresses of reserved domains: no person's mail.
+  const domain = randomness.pick(['example.com', 'example.net', 'example.org']);
+  const number = randomness.integer(10_000, 999_999_999);
+  return { first, last, email: `${slug(first)}.${slug(last)}.${number}@${domain}` };
+}
+
+/** Returns the name in small letters and digits, for an address. */
+export function slug(name: string): string {
+  return (
+    name
+      .normalize('NFKD')
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]/g, '') || 'affiliate'
+  );
 }

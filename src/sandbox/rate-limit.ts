@@ -1,17 +1,17 @@
 // The account's request limit: an exact sliding window over the times at which requests came in.
 //
 // Decisions where the contract is silent:
-// - A request that is answered 429 does not count into the window, nor does one answered 401. Every other one
-//   does, also where a fault spoils its answer.
+// - A request that is answered 429 or 401 does not count into the window. Every other request does, also if a fault
+//   spoils its answer.
 // - Every answer to an authenticated request has the three headers while the limit is on.
 // - RateLimit-Reset is the number of seconds, rounded up, until the oldest request leaves the window: after that
 //   wait at least one request is free again.
 
-import type { RateLimit } from '../config/rate-limit.ts';
+import type { RateLimit } from '../config/program/rate-limit.ts';
 
 export interface RateLimitVerdict {
   readonly isAllowed: boolean;
-  /** The RateLimit-* headers; empty while no limit is kept. */
+  /** The RateLimit-* headers; empty without a limit. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -22,7 +22,6 @@ export interface RateLimiter {
   setLimit(limit: RateLimit): void;
 }
 
-/** Returns a limiter that has received nothing yet. */
 export function makeRateLimiter(initial: RateLimit): RateLimiter {
   let limit = initial;
   let accepted: number[] = [];
@@ -36,7 +35,7 @@ export function makeRateLimiter(initial: RateLimit): RateLimiter {
       accepted = accepted.filter((moment) => moment > atMs - windowMs);
       const isAllowed = accepted.length < limit.requests;
       if (isAllowed) accepted.push(atMs);
-      // Where the limit was lowered, more than one request has to leave before the next one fits.
+      // After the limit was lowered, more than one request has to leave before the next one fits.
       const leaving = accepted[Math.max(0, accepted.length - limit.requests)] ?? atMs;
       return {
         isAllowed,

@@ -1,7 +1,7 @@
-// What the sandbox remembers of the requests that it received, so that a test can count them and measure windows of
-// the limit. Keeps no credentials and no bodies.
+// The requests that the sandbox received, without credentials and bodies, so that a test can count them and measure
+// windows of the limit.
 
-/** The oldest are forgotten beyond this many. */
+/** The oldest beyond this many are dropped. */
 const REMEMBERED_REQUESTS = 10_000;
 
 export interface ReceivedRequest {
@@ -10,9 +10,9 @@ export interface ReceivedRequest {
   readonly method: string;
   /** The address without its host. */
   readonly url: string;
-  /** Milliseconds since 1970, from a clock that never goes back. */
+  /** Milliseconds since 1970, from a monotonic clock. */
   readonly receivedAt: number;
-  /** The status answered; null until then, and where a fault left no answer. */
+  /** Of the answer; null until then, and if a fault left no answer. */
   status: number | null;
   /** The fault that spoiled the answer. */
   fault: string | null;
@@ -24,7 +24,6 @@ export interface ReceivedRequests {
   add(method: string, url: string): ReceivedRequest;
 }
 
-/** Returns a memory without requests. */
 export function makeReceivedRequests(): ReceivedRequests {
   const all: ReceivedRequest[] = [];
   let number = 0;

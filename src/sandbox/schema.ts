@@ -1,7 +1,8 @@
-// The sandbox's tables: columns, keys and indexes. counts.ts keeps what is counted in them.
+// The sandbox's tables: columns, keys and indexes. Their counts are in counts.ts.
 //
 // Decision where the contract is silent: deleting an affiliate deletes its links and referrals; deleting a referral
-// deletes its sales; deleting a sale deletes its commissions.
+// deletes its sales; deleting a sale deletes its commissions. An affiliate's payouts go with it; a commission whose
+// payout is deleted is in none.
 
 import { createHash } from 'node:crypto';
 import type { FieldType } from '../contract/declare.ts';
@@ -12,6 +13,7 @@ import type { Spelling } from './wire.ts';
 /** Every table of the sandbox, in an order in which they can be dropped. */
 export const TABLES = [
   'commissions',
+  'payouts',
   'sales',
   'referrals',
   'links',
@@ -21,7 +23,7 @@ export const TABLES = [
   'sandbox_program',
 ] as const;
 
-/** Returns the name of what the tables look like; a schema that holds another format is refused. */
+/** Returns a digest of the tables' definition; a schema with another digest is refused. */
 export function formatOf(spelling: Spelling): string {
   return createHash('md5').update(createTablesSql('s', spelling)).digest('hex');
 }
@@ -36,7 +38,7 @@ const SQL_TYPES: Readonly<Record<FieldType, string>> = {
   json: 'jsonb',
 };
 
-/** Returns the statements that create the tables without indexes and triggers, for a schema that has none. */
+/** The tables without indexes and triggers. */
 export function createTablesSql(s: string, spelling: Spelling): string {
   const key = (column: string, to: string, more = 'not null', onDelete = 'on delete cascade') =>
     `${column} text collate "C" ${more} references ${s}.${to} ${onDelete}`;
@@ -50,7 +52,8 @@ export function createTablesSql(s: string, spelling: Spelling): string {
        seed bigint not null,
        affiliates integer not null,
        referrals integer not null,
-       steps bigint not null default 0
+       steps bigint not null default 0,
+       processing_ms bigint default 2000
      );`,
     `create table ${s}.list_days (
        list text not null,
@@ -69,18 +72,20 @@ export function createTablesSql(s: string, spelling: Spelling): string {
     ),
     create('referrals', key('affiliate_id', 'affiliates'), key('link_id', 'links', '', 'on delete set null')),
     create('sales', key('referral_id', 'referrals'), key('affiliate_id', 'affiliates')),
+    create('payouts', key('affiliate_id', 'affiliates'), 'processing_until timestamptz(3)'),
     create(
       'commissions',
       key('sale_id', 'sales'),
       key('affiliate_id', 'affiliates'),
       key('campaign_id', 'campaigns', 'not null', ''),
+      'payout_id text collate "C"',
     ),
   ].join('\n');
 }
 
 const UNIQUE_PERSON = 'unique (email), unique (processor_customer_id)';
 
-/** In the contract's spelling, only what the contract says may be null, or does not show, may be. */
+/** In the contract's spelling, a field may be null only if the contract says so or does not show it. */
 function fieldColumns(table: keyof Rows, spelling: Spelling): string[] {
   return keptColumns(table).map(({ column, field: { type, presence }, isCounted }) => {
     const isNeverNull = presence === 'always' || (presence === 'null accepted' && spelling === 'neutral');
@@ -88,7 +93,7 @@ function fieldColumns(table: keyof Rows, spelling: Spelling): string[] {
   });
 }
 
-/** Returns the statements that create the indexes: after the seed, which would have to keep them up row by row. */
+/** Run after the seed, which would otherwise update the indexes row by row, and inserts the payouts last. */
 export function createIndexesSql(s: string): string {
   return `
 create index on ${s}.affiliates (created_at desc, id desc);
@@ -106,6 +111,12 @@ create index on ${s}.commissions (sale_id);
 create index on ${s}.commissions (created_at desc, id desc);
 create index on ${s}.commissions (affiliate_id, created_at desc, id desc);
 create index on ${s}.commissions (state, created_at desc, id desc);
+alter table ${s}.commissions add foreign key (payout_id) references ${s}.payouts on delete set null;
+create index on ${s}.commissions (payout_id) where payout_id is not null;
+create index on ${s}.payouts (created_at desc, id desc);
+create index on ${s}.payouts (affiliate_id, created_at desc, id desc);
+create index on ${s}.payouts (state, created_at desc, id desc);
+create index on ${s}.payouts (processing_until) where processing_until is not null;
 `;
 }
 

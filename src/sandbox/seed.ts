@@ -1,5 +1,5 @@
-// Fills empty tables with a whole program, byte for byte the same for the same seed and sizes: how many records of
-// each kind there are and how they are spread over time. invent.ts invents a single record.
+// Fills empty tables with a whole program, byte for byte the same for the same seed and sizes: the number of records
+// and their distribution over time. invent.ts invents a single record.
 
 import type pg from 'pg';
 import { insertRows } from './data.ts';
@@ -15,16 +15,17 @@ import {
   inventSale,
   type Source,
 } from './invent.ts';
+import { seededPayoutOf, seedPayouts } from './payouts.ts';
 import { makeRandomness, type Randomness } from './randomness.ts';
 import type { AffiliateRow, CampaignRow, CommissionRow, LinkRow, ReferralRow, SaleRow } from './rows.ts';
 import type { Spelling } from './wire.ts';
 
-/** What makes a program: the same of all of these makes the same one. */
+/** The same values give the same program. */
 export interface SeedSize {
   readonly seed: number;
   readonly affiliates: number;
   readonly referrals: number;
-  /** As the contract has it, or with what only live deployments have: nulls, visitors, referrals by coupon. */
+  /** `live` has nulls, visitors and referrals by coupon. */
   readonly spelling: Spelling;
 }
 
@@ -35,23 +36,22 @@ export interface SeedProgress {
 }
 
 export interface SeedOptions {
-  /** The present of the program: what was to happen later has not happened. Left out: SEEDED_AS_OF. */
+  /** The present of the program: no event is later. Left out: SEEDED_AS_OF. */
   readonly asOf?: Date;
   readonly onProgress?: (progress: SeedProgress) => void;
   readonly signal?: AbortSignal;
 }
 
-/** Fixed, or the same seed would give another program tomorrow. */
+/** Fixed, so that the same seed gives the same program on every day. */
 const SEEDED_AS_OF = new Date('2026-10-01T00:00:00.000Z');
 
 const SPAN_DAYS = 730;
-/** The newest records are so much older than the present, or what happened to them since would be in its future. */
+/** The newest records are so much older than the present, so that their later events are not in the future. */
 const NEWEST_AGE_MS = 3 * DAY_MS;
 const MOST_SALES_OF_ONE_CUSTOMER = 6;
 // Large enough that a statement's overhead does not count, small enough that memory does not grow with the size.
 const ROWS_PER_STATEMENT = 5_000;
 
-/** With the times between which everything lies. */
 interface SeedSource extends Source {
   readonly start: Date;
   readonly newest: Date;
@@ -64,7 +64,7 @@ interface Batch {
   readonly commissions: CommissionRow[];
 }
 
-/** Fills the tables, which must be empty and without triggers. Throws: the signal's reason where it aborts. */
+/** The tables must be empty and without triggers. Throws: the signal's reason if it aborts. */
 export async function seedProgram(
   client: pg.PoolClient,
   s: string,
@@ -93,6 +93,7 @@ export async function seedProgram(
     await insertRows(client, s, 'commissions', batch.commissions);
     onProgress?.({ done: done + until, total: size.referrals });
   }
+  await seedPayouts(client, s);
 }
 
 function spreadAffiliates(source: SeedSource, campaigns: CampaignRow[], count: number) {
@@ -134,7 +135,7 @@ function addReferral(source: SeedSource, referrers: readonly Referrer[], batch: 
   const { randomness, spelling, newest, asOf } = source;
   // Squaring favours the first ones: a few affiliates bring most of the referrals, as in real programs.
   const referrer = referrers[Math.floor(referrers.length * randomness.next() ** 2)];
-  if (referrer === undefined) throw new Error('there is no affiliate to refer anybody');
+  if (referrer === undefined) throw new Error('there is no affiliate');
   const joinedAt = new Date(referrer.affiliate.created_at);
   const previous = batch.referrals.at(-1);
   const isTied =
@@ -145,7 +146,7 @@ function addReferral(source: SeedSource, referrers: readonly Referrer[], batch: 
   const draw = randomness.next();
   const isVisitor = draw < 0.68 && spelling === 'live';
   const conversion_state = isVisitor ? 'visitor' : draw < 0.85 ? 'lead' : 'conversion';
-  // A coupon is entered at the checkout: nobody came by a link then.
+  // A coupon is entered at the checkout: its customer came by no link.
   const cameByCoupon = !isVisitor && randomness.chance(0.05) && spelling === 'live';
   const referral = inventReferral(source, {
     affiliate_id: referrer.affiliate.id,
@@ -178,12 +179,13 @@ function addSales(source: SeedSource, referrer: Referrer, referral: ReferralRow,
   for (let made = 0; made < howMany && createdAtMs <= asOf.getTime() - DAY_MS; made += 1) {
     const charge = { createdAt: new Date(createdAtMs), currency, isRefunded: randomness.chance(0.04) };
     const sale = inventSale(source, referral, charge);
-    // Its first charge makes a customer of somebody, at the latest.
+    // Its first charge makes a lead a customer, at the latest.
     if (made === 0 && sale.charged_at < referral.updated_at) {
       Object.assign(referral, datesOfConversion(referral.created_at, sale.charged_at));
     }
     batch.sales.push(sale);
-    batch.commissions.push(inventCommission(randomness, sale, referrer.campaign, asOf));
+    const commission = inventCommission(randomness, sale, referrer.campaign, asOf);
+    batch.commissions.push({ ...commission, payout_id: seededPayoutOf(commission) });
     createdAtMs += randomness.integer(28, 32) * DAY_MS;
   }
 }

@@ -1,5 +1,5 @@
-// The sandbox's HTTP server: routes, and the order in which a request is checked (secret, rate limit, fault, then the
-// work). What each route answers is in files of their own.
+// The sandbox's HTTP server: routes, and the order of checks (secret, rate limit, fault, then the work). The answers of
+// routes are in files of their own.
 //
 // Decisions where the contract is silent: an unknown route or method is 404 with `error`, after authentication. A
 // body that is not form-encoded is 415, and so is any request with a Content-Encoding; a PUT without a body sends no
@@ -8,13 +8,14 @@
 // before the rate limit, does not count against it and carries none of its headers.
 
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { OptionalList } from '../config/optional-lists.ts';
+import type { Logger } from '../base/log.ts';
+import type { OptionalList } from '../contract/optional-lists.ts';
 import { isOptional, LISTED_RESOURCES, RESOURCES } from '../contract/resources.ts';
-import type { Logger } from '../log.ts';
 import { type Answer, type CommissionDeps, getCommission, putCommission } from './commissions.ts';
 import { deliver, send } from './deliver.ts';
 import type { ChooseFault } from './fault-plan.ts';
 import { type ListingDeps, readList } from './lists.ts';
+import { getPayout, type PayoutDeps, payPayout, settlePayouts } from './payouts.ts';
 import { readForm, readQuery } from './query-parameters.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import type { ReceivedRequest, ReceivedRequests } from './received-requests.ts';
@@ -36,18 +37,19 @@ export interface ServerDeps {
   readonly requests: ReceivedRequests;
   readonly lists: ListingDeps;
   readonly commissions: CommissionDeps;
-  /** Those that are served of the lists that the contract does not show. */
+  readonly payouts: PayoutDeps;
+  /** The optional lists that are served. */
   readonly optionalLists: readonly OptionalList[];
-  /** What /openapi.json answers. */
   readonly openapi: object;
 }
 
-// An address has to be of a length that the router takes, or a long id would not be answered as an unknown one.
+// The router must take a long id, so that it is answered as an unknown one.
 const MAXIMUM_ID_LENGTH = 4_000;
 
 /** Returns the server, not yet listening. */
 export function makeServer(deps: ServerDeps): FastifyInstance {
   const isAuthentic = makeAuthentication(deps.secret);
+  const servesPayouts = deps.optionalLists.includes('payouts');
   const app = Fastify({
     logger: false,
     forceCloseConnections: true,
@@ -85,7 +87,7 @@ export function makeServer(deps: ServerDeps): FastifyInstance {
       send(reply, { status: 415, body: JSON.stringify({ error }) });
     }
   });
-  // Before the answer is sent: a client that has it finds the request complete in the memory.
+  // Before the answer is sent: a client that has it finds the request complete among those received.
   app.addHook('onSend', async (request, reply) => {
     request.received.status = reply.statusCode;
   });
@@ -94,7 +96,10 @@ export function makeServer(deps: ServerDeps): FastifyInstance {
     const path = pathOf(request);
     const fault = deps.chooseFault(request.method, path);
     request.received.fault = fault;
-    await deliver(request, reply, fault, work);
+    await deliver(request, reply, fault, async () => {
+      if (servesPayouts) await settlePayouts(deps.payouts.pool, deps.payouts.s);
+      return work();
+    });
     return reply;
   };
   const ok = async (body: Promise<string>): Promise<Answer> => ({ status: 200, body: await body });
@@ -114,6 +119,14 @@ export function makeServer(deps: ServerDeps): FastifyInstance {
       putCommission(deps.commissions, readId(request.params.id), readForm(request.body ?? '')),
     ),
   );
+  if (servesPayouts) {
+    app.get<{ Params: { id: string } }>('/v1/payouts/:id', (request, reply) =>
+      answer(request, reply, () => getPayout(deps.payouts, readId(request.params.id))),
+    );
+    app.put<{ Params: { id: string } }>('/v1/payouts/:id/pay', (request, reply) =>
+      answer(request, reply, () => payPayout(deps.payouts, readId(request.params.id))),
+    );
+  }
   app.get('/openapi.json', (_request, reply) => reply.send(deps.openapi));
   app.setNotFoundHandler((request, reply) => answer(request, reply, async () => notFound(request)));
 
@@ -143,7 +156,7 @@ function refuse(reply: FastifyReply): void {
   send(reply, { status: 401, body: JSON.stringify({ error: INVALID_SECRET }) });
 }
 
-// Postgres holds no NUL in text: an id with one becomes an id that no commission has.
+// Postgres stores no NUL: an id with one becomes an id that no record has.
 function readId(id: string): string {
   return id.replaceAll('\0', '\uFFFD');
 }

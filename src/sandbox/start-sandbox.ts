@@ -1,12 +1,12 @@
-// Starts the whole sandbox on a pool that the caller closes.
+// Starts the sandbox. The caller closes the pool.
 
 import type { AddressInfo } from 'node:net';
 import type pg from 'pg';
-import type { OptionalList } from '../config/optional-lists.ts';
-import type { RateLimit } from '../config/rate-limit.ts';
-import { errorCode } from '../describe-error.ts';
-import { Busy, ConfigError } from '../errors.ts';
-import type { Logger } from '../log.ts';
+import { errorCode } from '../base/describe-error.ts';
+import { Busy, ConfigError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import type { RateLimit } from '../config/program/rate-limit.ts';
+import type { OptionalList } from '../contract/optional-lists.ts';
 import { quoteSchema } from './data.ts';
 import type { FaultPlan } from './fault-plan.ts';
 import { makeChooseFault } from './fault-plan.ts';
@@ -24,7 +24,7 @@ import { makeWire, type Spelling, type TimeStyle } from './wire.ts';
 export interface SandboxOptions {
   readonly schema: string;
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0: any free one. */
   readonly port: number;
   readonly secret: string;
   readonly seed: number;
@@ -34,24 +34,23 @@ export interface SandboxOptions {
   readonly faults: FaultPlan;
   /** The present of a program that is seeded now. Left out: fixed, so that the same seed gives the same program. */
   readonly asOf?: Date;
-  /** Null: nothing happens by itself. */
+  /** Null: no event until `live.start`. */
   readonly live: LiveOptions | null;
   /** Drops a program that the schema holds, and seeds a new one. */
   readonly reset: boolean;
-  /** The contract's where left out. */
+  /** The contract's if left out. */
   readonly spelling?: Spelling;
-  /** In UTC where left out. */
+  /** In UTC if left out. */
   readonly times?: TimeStyle;
-  /** Those that are served of the lists that the contract does not show. Left out: none. */
+  /** The optional lists that are served; none if left out. */
   readonly optionalLists?: readonly OptionalList[];
 }
 
 export interface SandboxDeps {
   readonly pool: pg.Pool;
   readonly log: Logger;
-  /** Told how far a seed has come. */
   readonly onProgress?: (progress: SeedProgress) => void;
-  /** Stops a seed, which then leaves nothing behind. */
+  /** Aborts a seed, which is then rolled back. */
   readonly signal?: AbortSignal;
 }
 
@@ -59,25 +58,23 @@ export interface Sandbox {
   /** The base address, without `/v1`. */
   readonly url: string;
   readonly port: number;
-  /** Whether this start seeded the program; false where it was there already. */
+  /** Whether this start seeded the program; false if it was there already. */
   readonly isSeeded: boolean;
-  /** What came in, oldest first; the last 10,000. */
+  /** The last 10,000, oldest first. */
   readonly requests: readonly ReceivedRequest[];
   readonly program: Program;
   readonly live: Live;
-  /** Holds from the next request on; its counts and its chance start over. */
+  /** Applies from the next request on; its counts and its randomness start over. */
   setFaults(plan: FaultPlan): void;
-  /** Holds from the next request on; what was received before still counts. */
+  /** Applies from the next request on; earlier requests still count. */
   setRateLimit(limit: RateLimit): void;
   /** Ends every connection, also the stalled ones. Idempotent: yes. */
   close(): Promise<void>;
 }
 
 /**
- * Returns the running sandbox, listening.
- *
- * Throws: ConfigError where the options are wrong or the schema holds another program; Busy where the port is taken;
- * the signal's reason where it aborts before the program is there.
+ * Throws: ConfigError if the options are wrong or the schema holds another program; Busy if the port is taken; the
+ * signal's reason if it aborts before the program is there.
  */
 export async function startSandbox(deps: SandboxDeps, options: SandboxOptions): Promise<Sandbox> {
   const { pool, log } = deps;
@@ -102,10 +99,11 @@ export async function startSandbox(deps: SandboxDeps, options: SandboxOptions): 
     requests: received,
     lists: { readListPage: makeReadListPage(pool, s), wire, s },
     commissions: { pool, wire, spelling: style.spelling, s },
+    payouts: { pool, wire, s },
     optionalLists: style.optionalLists,
     openapi: makeOpenapiDocument(style),
   });
-  // First the port: a start that cannot have it must not have replaced what another sandbox serves.
+  // The port first: a start without a port must not replace the program of another sandbox.
   const url = await listen(server, options);
   let isSeeded: boolean;
   try {
@@ -124,7 +122,8 @@ export async function startSandbox(deps: SandboxDeps, options: SandboxOptions): 
     spelling: style.spelling,
     now: () => new Date(),
   });
-  const live = makeLive({ program, log }, options.live);
+  const live = makeLive({ program, log, servesPayouts: style.optionalLists.includes('payouts') });
+  if (options.live !== null) live.start(options.live);
   log.info({ url, schema: options.schema, is_seeded: isSeeded }, 'sandbox.listening');
 
   return {

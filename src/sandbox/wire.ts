@@ -1,22 +1,22 @@
-// How each resource looks on the wire, in both spellings, as SQL expressions that build its JSON: the database
-// assembles a page faster than Node would.
+// The JSON of each resource, in both spellings, as SQL expressions: the database assembles a page faster than Node
+// would.
 //
 // Decisions where the contract is silent:
 // - Times are UTC with milliseconds: 2026-01-31T09:30:00.000Z. Written with an offset, they are
-//   2026-01-31T09:30:00.000+0000, and 2026-01-31T09:30+0000 where the minute is full.
+//   2026-01-31T09:30:00.000+0000, and 2026-01-31T09:30+0000 at full minutes.
 // - `customer.platform` is `stripe`: the contract spells the filter `stripe_customer_id`.
 // - An affiliate nested in a referral or a sale carries its campaign, as the contract's Affiliate table does;
 //   in the list of affiliates the campaign needs its expansion.
-// - The spelling `neutral` is the contract's, and sends what its tables say; only a program that lists its commissions
-//   shows their `state` and `voided_at` besides, wherever it shows a commission.
+// - The spelling `neutral` is the contract's, and sends the fields of its tables; if commissions are listed, every
+//   commission also has `state` and `voided_at`.
 // - The spelling `live` is that of deployments seen in the wild: `stripe_*` and `paypal_*`, the further fields that
-//   were seen there, visitors, and null where it was seen. A visitor's `customer` and `stripe_customer_id` are null. A
-//   referral that came by coupon has `link` null, and its affiliate's coupon, which is archived while the affiliate is
-//   disabled. An affiliate who never confirmed has a null `paypal_email`; a confirmed one without it has an empty one,
-//   and is paid by `wise_email`.
+//   were seen there, visitors, and the nulls that were seen. A visitor's `customer` and `stripe_customer_id` are null.
+// A   referral that came by coupon has `link` null, and its affiliate's coupon, which is archived while the affiliate
+// is   disabled. An affiliate who never confirmed has a null `paypal_email`; a confirmed one without it has an empty
+// one,   and is paid by `wise_email`.
 
-import type { OptionalList } from '../config/optional-lists.ts';
 import { type Field as Declared, type Fields, isValue } from '../contract/declare.ts';
+import type { OptionalList } from '../contract/optional-lists.ts';
 import { RECORDS } from '../contract/records.ts';
 
 /**
@@ -33,7 +33,7 @@ export type TimeStyle = (typeof TIME_STYLES)[number];
 export interface WireStyle {
   readonly spelling: Spelling;
   readonly times: TimeStyle;
-  /** Those that are served of the lists that the contract does not show. */
+  /** The optional lists that are served. */
   readonly optionalLists: readonly OptionalList[];
 }
 
@@ -46,14 +46,24 @@ export interface WireFormat {
   referral(alias: string, link: string, ...more: readonly Field[]): string;
   sale(alias: string, ...more: readonly Field[]): string;
   commission(alias: string, ...more: readonly Field[]): string;
+  /** The commission as its payout shows it. */
+  paidOut(alias: string): string;
+  payout(alias: string, ...more: readonly Field[]): string;
 }
 
 /** A field's name and the SQL expression of its value. */
 export type Field = readonly [name: string, expression: string];
 
+/** A commission within a payout has no more. Source: contract, Payouts. */
+export const IN_PAYOUT: Fields = Object.fromEntries(
+  Object.entries(RECORDS.commissions.fields).filter(
+    ([name]) => !['state', 'voided_at', 'campaign', 'sale'].includes(name),
+  ),
+);
+
 type Sent = Pick<WireStyle, 'spelling' | 'optionalLists'>;
 
-/** Returns whether records of that style have the field without being asked for it. */
+/** Returns whether records of that style have the field without expansion. */
 export function isSent({ spelling, optionalLists }: Sent, fields: Fields, { presence }: Declared): boolean {
   if (presence !== 'seen in the wild') return presence !== 'expanded';
   return (
@@ -61,12 +71,11 @@ export function isSent({ spelling, optionalLists }: Sent, fields: Fields, { pres
   );
 }
 
-/** Returns the field's name in that style. */
 export function sentName({ spelling }: Sent, name: string, field: Fields[string]): string {
   return spelling === 'live' && isValue(field) ? (field.alias ?? name) : name;
 }
 
-/** Returns the expressions of the given style; `s` is the schema, quoted. */
+/** `s` is the schema, quoted. */
 export function makeWire(style: WireStyle, s: string): WireFormat {
   const { times } = style;
   /** Each field's name and expression: one of those that are given, or its column, whose name begins with `before`. */
@@ -81,7 +90,7 @@ export function makeWire(style: WireStyle, s: string): WireFormat {
     });
     return object(...shown);
   };
-  const { campaigns, affiliates, links, referrals, sales, commissions } = RECORDS;
+  const { campaigns, affiliates, links, referrals, sales, commissions, payouts } = RECORDS;
   const ifPresent = (column: string, expression: string): string =>
     `case when ${column} is not null then ${expression} end`;
   const link = (l: string) => build(links.fields, `${l}.`);
@@ -106,6 +115,8 @@ export function makeWire(style: WireStyle, s: string): WireFormat {
       ]),
     sale: (sa, ...more) => build(sales.fields, `${sa}.`, more),
     commission: (co, ...more) => build(commissions.fields, `${co}.`, more),
+    paidOut: (co) => build(IN_PAYOUT, `${co}.`, [['processor_account_id', `${co}.processor_account_id`]]),
+    payout: (p, ...more) => build(payouts.fields, `${p}.`, more),
   };
 }
 
@@ -124,7 +135,7 @@ function writeTime(value: string, style: TimeStyle): string {
   return `to_char(${value} at time zone 'UTC', ${format})`;
 }
 
-// Made of the affiliate's id, not of chance: what a seed makes up stays as it is.
+// Made of the affiliate's id, not of chance, so that a seed always gives the same program.
 function coupon(a: string, times: TimeStyle): string {
   const isArchived = `${a}.state = 'disabled'`;
   return object(

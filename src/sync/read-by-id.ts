@@ -1,54 +1,57 @@
-// Reads commissions by their identifiers, beside a walk of their list: those that the list did not have.
+// Reads commissions or payouts that a walk of their list did not meet, by their identifiers.
 //
-// A 404 says that a commission is gone, but only from a program that answers such requests, and at that time: after
-// each, one that is there is asked for as well. Where that is not found either, no 404 of this reading is believed any
-// more.
+// A 404 says that a record is gone only if the API answers such requests at that time: after each 404, a record that
+// exists is asked for as well. If that is not found either, no 404 of this reading is believed any more.
 
 import { isGone } from '../api/refusal.ts';
+import { AnswerStored, ApiRejected, ContractViolation } from '../base/errors.ts';
+import type { SingleResource } from '../contract/resources.ts';
 import { readNow } from '../db/clock.ts';
-import { AnswerStored, ApiRejected, ContractViolation } from '../errors.ts';
-import { findMetCommission } from '../mirror/open-commissions.ts';
-import type { ObservedPage } from '../records/read-page.ts';
-import type { RunLoader } from './run-loader.ts';
-import type { Gone, SyncDeps, WalkInput } from './walk.ts';
+import { decodePage, type ParsedRecords } from '../decode/decode-page.ts';
+import { findMet } from '../mirror/find-missing.ts';
+import type { Gone, OpenRun } from './open-run.ts';
 
-/** How many answers are loaded together; and after so many requests at the latest the run says that it is alive. */
+/** Answers that are loaded together; after so many requests at the latest the run says that it is alive. */
 const BATCH = 20;
 
-type Answer = ObservedPage | 'gone' | 'refused' | 'unreadable';
+type ReadingById = Pick<OpenRun, 'api' | 'db' | 'log' | 'decoding' | 'loader' | 'signal'>;
+
+type Answer = ParsedRecords | 'gone' | 'refused' | 'unreadable';
 
 export interface ReadById {
-  /** Those that the program no longer has; null where there is none. */
+  /** Records that the affiliate program no longer has; null if there is none. */
   readonly gone: Gone | null;
-  /** Those that the program answers with a success that cannot be read: it seems to have them. */
+  /** Records that the API answers with a success that cannot be read: it seems to have them. */
   readonly unreadable: readonly string[];
-  /** How many are neither known to be gone nor to be there: those, and where a refusal is not believed. */
+  /** How many are neither known to be gone nor to exist: unreadable ones, and refusals that are not believed. */
   readonly unclear: number;
 }
 
 /**
- * Returns what became of the commissions. Those that are there are loaded, and so are met by the run. Sends a request
- * for each, and one more for each that seems to be gone.
+ * Looks for the records, and loads those that exist, so that the run has met them. Sends a request for each, and
+ * one more for each that seems to be gone.
  */
 export async function readById(
-  deps: SyncDeps,
-  { loader, signal }: Pick<WalkInput, 'signal'> & { loader: RunLoader },
+  reading: ReadingById,
+  resource: SingleResource,
   ids: readonly string[],
 ): Promise<ReadById> {
-  const beganAt = await readNow(deps.db);
+  const { db, decoding, loader } = reading;
+  const beganAt = await readNow(db);
   const gone: string[] = [];
   const unreadable: string[] = [];
   let isBelieved = true;
   let refused = 0;
-  let found: ObservedPage[] = [];
+  let found: ParsedRecords[] = [];
   const load = async () => {
-    if (found.length > 0) await loader.loadSingle(found);
+    const contents = found.map((record) => ({ content: decodePage(decoding, [record]), reference: null }));
+    if (contents.length > 0) await loader.load(contents, undefined, 0);
     found = [];
   };
   for (const [index, id] of ids.entries()) {
-    const answer = await ask(deps, { loader, signal }, id);
+    const answer = await ask(reading, resource, id);
     if (answer === 'gone') {
-      isBelieved = isBelieved && (await isAnother(deps, { loader, signal }));
+      isBelieved = isBelieved && (await isAnother(reading, resource));
       if (isBelieved) gone.push(id);
     }
     if (answer === 'unreadable') unreadable.push(id);
@@ -65,26 +68,25 @@ export async function readById(
   };
 }
 
-/** Returns whether the program has a commission that it is known to have. */
-async function isAnother(
-  deps: SyncDeps,
-  reading: Pick<WalkInput, 'signal'> & { loader: RunLoader },
-): Promise<boolean> {
-  const there = await findMetCommission(deps.db, reading.loader.seen);
-  const isThere = there !== null && typeof (await ask(deps, reading, there)) === 'object';
-  if (!isThere) deps.log.warn({ commission: there }, 'sync.not_found_not_believed');
+/** Returns whether the API finds a record that it is known to have. */
+async function isAnother(reading: ReadingById, resource: SingleResource): Promise<boolean> {
+  const { db, log, loader } = reading;
+  const there = await findMet(db, resource, loader.seen);
+  const isThere = there !== null && typeof (await ask(reading, resource, there)) === 'object';
+  if (!isThere) log.warn({ resource, record_id: there }, 'sync.not_found_not_believed');
   return isThere;
 }
 
 async function ask(
-  { api }: SyncDeps,
-  { loader, signal }: Pick<WalkInput, 'signal'> & { loader: RunLoader },
+  { api, loader, signal }: ReadingById,
+  resource: SingleResource,
   id: string,
 ): Promise<Answer> {
   try {
     const options = { onRequest: loader.countRequest, ...(signal && { signal }) };
-    const { commission, askedAt } = await api.getCommission(id, options);
-    return { observedAt: askedAt, records: [commission] };
+    const read =
+      resource === 'payouts' ? await api.getPayout(id, options) : await api.getCommission(id, options);
+    return { observedAt: read.askedAt, records: ['payout' in read ? read.payout : read.commission] };
   } catch (error) {
     if (isGone(error)) return 'gone';
     if (error instanceof ApiRejected || error instanceof AnswerStored) return 'refused';

@@ -1,15 +1,12 @@
-// What a run reports while it runs and when it has ended.
+// The report of a run, while it runs and when it has ended.
 
 import type { ListedResource } from '../contract/resources.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { LoadCounts } from '../mirror/load-batch.ts';
 import type { SyncRun } from '../mirror/runs/sync-runs.ts';
-import type { CommissionsPlan } from './plan-commissions.ts';
-import type { ReferralsPlan } from './plan-delta.ts';
+import type { DeltaPlan } from './plan-delta.ts';
 
 export type SyncMode = 'full' | 'delta';
-
-export type DeltaPlan = ReferralsPlan | CommissionsPlan;
 
 /** Reported after every batch that was committed. */
 export interface SyncProgress {
@@ -17,14 +14,20 @@ export interface SyncProgress {
   readonly requests: number;
   readonly pages: number;
   readonly rows: LoadCounts;
-  /** Of this batch alone. */
+  /** The counts of this batch only. */
   readonly batch: LoadCounts;
-  /** Records that the program says exist; null before the first answer. */
+  /** Records that exist, by the API's count; null before the first answer. */
   readonly total: number | null;
 }
 
 type Replaced = 'resource' | 'state' | 'finished_at' | 'plan' | 'attempt' | 'error';
-type NotShown = 'checkpoint' | 'heartbeat_at' | 'reads_everything';
+type NotShown =
+  | 'checkpoint'
+  | 'heartbeat_at'
+  | 'reads_everything'
+  | 'failed_at'
+  | 'unanswered_since'
+  | 'unanswered_attempt';
 
 /**
  * How a run ended: its row of the run log, and more. `succeeded`: read to the end and verified. `partial` (`reason`
@@ -40,10 +43,9 @@ export interface RunSummary extends Omit<SyncRun, Replaced | NotShown> {
   /** It was stopped or killed before, and taken up again. */
   readonly is_resumed: boolean;
   /**
-   * What a delta of referrals or commissions set out to do, and what it expected that to cost; null for every other
-   * run.
+   * The plan of a delta of referrals or commissions; null for every other run.
    */
   readonly plan: DeltaPlan | null;
-  /** Of this process's part in it. */
+  /** By this process. */
   readonly duration_ms: number;
 }

@@ -1,16 +1,16 @@
-// A bar: how much of a whole, in parts of different kinds. Drawn on the server; what it shows is also said in words.
+// A bar that shows parts of a whole. Drawn on the server; its label says the same in words.
 
 import { type Html, html } from './html.ts';
 
 export interface BarPart {
   readonly amount: number;
-  /** A class of style.ts that fills it. */
+  /** A class of style.css that fills it. */
   readonly fill: 'fill-mark' | 'fill-second' | 'fill-third';
 }
 
 const WIDTH = 1000;
 
-/** Returns the bar. `label` says in words what it shows; what goes beyond the whole is cut. */
+/** Parts beyond the whole are cut. `label` is for a screen reader. */
 export function bar(label: string, whole: number, parts: readonly BarPart[]): Html {
   let from = 0;
   const drawn = parts.map(({ amount, fill }) => {

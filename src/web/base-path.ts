@@ -1,17 +1,14 @@
-// Addresses of the site, which may be served below a path of a reverse proxy: to the browser, and back. Pure.
+// Addresses of the site, which may be served below a path of a reverse proxy. Pure.
 
-/** No page has it. */
+/** No view has this path. */
 const NOWHERE = '/-';
 
-/** Returns the address, as the browser has to ask for it, of a path of the site. */
+/** Returns the address that the browser asks for, of a path of the site. */
 export function addressOf(basePath: string, path: string): string {
   return `${basePath}${path}`;
 }
 
-/**
- * Returns the path of the site, with its query, that the address of a request means; one that no page has if it means
- * none.
- */
+/** Returns the path of the site, with its query, for the address of a request; NOWHERE if it is not below the base. */
 export function pathOf(basePath: string, url: string): string {
   const [path = '', query] = url.split(/\?(.*)/s);
   if (!isReadable(path)) return NOWHERE;
@@ -20,13 +17,13 @@ export function pathOf(basePath: string, url: string): string {
   return query === undefined ? below : `${below}?${query}`;
 }
 
-/** Returns whether the path is this one, below the base path or not: what machines ask for, past the proxy. */
+/** Returns whether the path is this one, below the base path or not: machines ask past the proxy. */
 export function isAt(basePath: string, url: string, path: string): boolean {
   const asked = url.split('?')[0];
   return asked === path || asked === addressOf(basePath, path);
 }
 
-// The router would answer another kind of path by itself, in words and with headers of its own.
+// The router would answer an unreadable path itself, with its own words and headers.
 function isReadable(path: string): boolean {
   if (!path.startsWith('/')) return false;
   try {

@@ -1,26 +1,26 @@
-// The board of the queue: bull-board, which shows jobs and schedules, and here changes nothing. It is loaded at the
-// first request for it (half a second), and everything that it would load from elsewhere is left out.
+// The board of the queue: bull-board, read only. It is loaded at the first request for it (half a second), and loads
+// nothing from other hosts.
 //
-// Why no failed job says here why it failed: Postgres may quote a value in an error, which may be about people.
-// The reason is in the log, and in the run log.
+// It withholds why a job failed: Postgres may quote a value in an error, which may be about people. The reason is in
+// the log, and in the run log.
 
 import type { UIConfig } from '@bull-board/api/typings/app';
 import type { FastifyInstance, FastifyPluginCallback } from 'fastify';
-import { describeError } from '../describe-error.ts';
-import type { Logger } from '../log.ts';
-import type { WorkQueue } from '../queue/queue-server.ts';
+import { describeError } from '../base/describe-error.ts';
+import type { Logger } from '../base/log.ts';
+import type { WorkQueue } from '../worker/queue/backend.ts';
 import { QUEUE_AWAY } from './failures.ts';
-import { outerFrame, sendFailure } from './page-routes.ts';
 import type { RegisterBoard } from './status-page.ts';
+import { outerFrame, sendFailure } from './view-routes.ts';
 
 export interface BoardDeps {
   readonly log: Logger;
   readonly queue: WorkQueue;
-  /** Throws: what is wrong, where the queue does not answer. */
+  /** Throws: why the queue does not answer. */
   readonly checkQueue: () => Promise<void>;
 }
 
-/** It links a font of another host. */
+/** Bull-board links a font of another host. */
 const ELSEWHERE = /<link [^>]*href="https?:[^>]*>\s*/g;
 
 const READS = ['GET', 'HEAD'];
@@ -45,7 +45,7 @@ async function loadBoard({ log, queue }: BoardDeps, basePath: string): Promise<F
   createBullBoard({
     queues: [adapter],
     serverAdapter: board,
-    options: { uiConfig: describeLook(basePath) },
+    options: { uiConfig: describeUi(basePath) },
   });
   board.setErrorHandler((error) => {
     log.warn({ reason: describeError(error) }, 'board.failed');
@@ -54,13 +54,13 @@ async function loadBoard({ log, queue }: BoardDeps, basePath: string): Promise<F
   return board.registerPlugin() as FastifyPluginCallback;
 }
 
-function describeLook(basePath: string): UIConfig {
+function describeUi(basePath: string): UIConfig {
   return {
     boardTitle: 'affiliate-mirror',
     locale: { lng: 'en' },
     miscLinks: [{ text: 'Status page', url: `${siteOf(basePath)}/` }],
     hideDocsLink: true,
-    // They would say how the queue's server is reached, and, wrongly on Postgres, that no worker runs.
+    // They would show the address of the queue's server, and say, wrongly on Postgres, that no worker runs.
     hideRedisDetails: true,
     showWorkers: false,
   };
@@ -71,26 +71,25 @@ function siteOf(basePath: string): string {
   return basePath.replace(/\/[^/]*$/, '');
 }
 
-const FAILED = { error: 'the board cannot show this: the reason is in the log of the worker' };
+const FAILED = { error: 'the board failed: the reason is in the log of the worker' };
 const AWAY = {
-  error: 'the queue does not answer: look again once it does; "affiliate-mirror doctor" says why',
+  error: 'the queue does not answer: "affiliate-mirror doctor" says why',
 };
-/** In place of why a job failed. */
 const WITHHELD = 'the reason is in the log of the worker (job.failed)';
 
-// Not left to the board's own read-only mode: a later version may have more that changes something.
+// Not left to the board's own read-only mode: a later version may have further routes that change something.
 function guard(scope: FastifyInstance, { log, checkQueue }: BoardDeps, site: string): void {
   scope.addHook('onRequest', async (request, reply) => {
     if (!READS.includes(request.method)) {
-      return reply.code(405).header('allow', READS.join(', ')).send({ error: 'the board only shows' });
+      return reply.code(405).header('allow', READS.join(', ')).send({ error: 'the board is read only' });
     }
     if (request.url.includes('/static/')) return;
     try {
-      // Redis' client waits for as long as its server is away: nobody should wait with it.
+      // Redis' client waits for as long as its server is away; the browser must not.
       await checkQueue();
     } catch (error) {
       log.warn({ reason: describeError(error) }, 'board.queue_away');
-      // What the board's own script asks for, and what a person sees.
+      // JSON for the board's own script, a message for a person.
       if (request.url.includes('/api/')) return reply.code(503).send(AWAY);
       return sendFailure(reply, QUEUE_AWAY, outerFrame(site));
     }
@@ -105,7 +104,7 @@ function guard(scope: FastifyInstance, { log, checkQueue }: BoardDeps, site: str
   });
 }
 
-/** Returns the answer without what errors said. */
+/** Returns the answer without the texts of errors. */
 function withhold(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withhold);
   if (typeof value !== 'object' || value === null) return value;

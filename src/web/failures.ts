@@ -1,18 +1,17 @@
-// What is shown instead of a page: what went wrong in plain words, and what to do. Names no host and shows no error:
-// the reason is in the log.
+// The message instead of a view: what went wrong, and what to do. It names no host and shows no error: the reason is
+// in the log.
 
-import { asDatabaseError } from '../db/as-database-error.ts';
-import { describeError, errorCode } from '../describe-error.ts';
-import { AccessRefused, Busy, DatabaseUnreachable } from '../errors.ts';
-import { NoAnswer } from '../within.ts';
-import type { Refusal } from './door.ts';
+import { describeError, errorCode } from '../base/describe-error.ts';
+import { AccessRefused, Busy, DatabaseUnreachable } from '../base/errors.ts';
+import { NoAnswer } from '../base/within.ts';
+import { asDatabaseError, isWithoutTables, refusesAll } from '../db/database-errors.ts';
+import type { Refusal } from './access.ts';
 
 export interface Failure {
   readonly status: number;
   readonly title: string;
   /** A sentence or two. */
   readonly text: string;
-  /** What the answer says besides. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -22,37 +21,35 @@ const RETRY = { 'retry-after': '5' };
 export const NOT_FOUND: Failure = {
   status: 404,
   title: 'Not found',
-  text: 'There is no such page, or what it was about is no longer kept.',
-};
-
-export const STARTING: Failure = {
-  status: 503,
-  title: 'Starting',
-  text: 'The database is not up yet. The page is there in a moment.',
-  headers: RETRY,
+  text: 'There is no such view, or its record was deleted by age.',
 };
 
 export const QUEUE_AWAY: Failure = {
   status: 503,
   title: 'The queue does not answer',
-  text: 'The worker waits for it and goes on by itself. Look again once it does. To see why, run: affiliate-mirror doctor',
+  text: 'The worker waits for it and goes on by itself. To see why it does not answer, run: affiliate-mirror doctor',
   headers: RETRY,
 };
 
-/** Returns what is shown where a page failed. */
+/** Returns the message for a view that failed. */
 export function describeFailure(error: unknown): Failure {
   const found = asDatabaseError(error);
   const isAway = found instanceof DatabaseUnreachable || found instanceof NoAnswer;
-  if (isAway || REFUSES_ALL.test(errorCode(found))) {
+  if (isAway || refusesAll(found)) {
     return {
       status: 503,
       title: 'The database does not answer',
-      text: 'The worker waits for it and goes on by itself. Check that Postgres runs; the log of the worker says what failed.',
+      text: 'The worker waits for it and goes on by itself. Check that Postgres runs; the log of the worker has the reason.',
       headers: RETRY,
     };
   }
   if (found instanceof Busy) {
-    return { ...STARTING, text: 'The worker is not up yet. The page is there in a moment.' };
+    return {
+      status: 503,
+      title: 'Starting',
+      text: 'The worker is not up yet. Reload in a moment.',
+      headers: RETRY,
+    };
   }
   if (found instanceof AccessRefused) {
     return {
@@ -62,42 +59,42 @@ export function describeFailure(error: unknown): Failure {
       headers: RETRY,
     };
   }
-  if (MISSING_TABLES.has(errorCode(found))) {
+  if (isWithoutTables(found)) {
     return {
       status: 503,
       title: 'The tables are not there yet',
-      text: 'The schema was not brought up to date. Run: affiliate-mirror migrate',
+      text: 'The schema is not up to date. Run: affiliate-mirror migrate',
       headers: RETRY,
     };
   }
   return {
     status: 500,
-    title: 'This page failed',
-    text: 'That is a mistake of affiliate-mirror. The log of the worker says what happened; the other pages may work.',
+    title: 'This view failed',
+    text: 'This is a bug of affiliate-mirror. The log of the worker has the reason; the other views may work.',
   };
 }
 
-/** Returns what the log says of it. A value that Postgres cannot read may be somebody's name: then its code alone. */
+/** Returns the reason for the log. A value that Postgres cannot read may be a person's name: then its code only. */
 export function describeReason(error: unknown): string {
   const code = errorCode(error);
   return code.startsWith('22') ? `SQLSTATE ${code}` : describeError(error);
 }
 
-/** Returns what is shown to whoever is not let in. */
+/** Returns the message for a request that is refused. */
 export function describeRefusal(refusal: Refusal): Failure {
   switch (refusal.kind) {
     case 'method':
       return {
         status: 405,
-        title: 'Only for reading',
-        text: 'This page changes nothing: it answers GET and HEAD alone.',
+        title: 'Read only',
+        text: 'The status page changes nothing: it answers GET and HEAD only.',
         headers: { allow: 'GET, HEAD' },
       };
     case 'host':
       return {
         status: 421,
         title: 'Not under this name',
-        text: 'Without a password, the page is served to this machine alone: open it as 127.0.0.1, have the proxy send that as Host, or set STATUS_PASSWORD.',
+        text: 'Without a password, the status page is served to this machine only: open it as 127.0.0.1, have the proxy send that as Host, or set STATUS_PASSWORD.',
       };
     case 'throttled':
       return {
@@ -112,18 +109,9 @@ export function describeRefusal(refusal: Refusal): Failure {
         title: 'A password is needed',
         text:
           refusal.wants === 'people'
-            ? 'Personal data are shown to whoever has the password of STATUS_PII_PASSWORD. Any user name will do.'
-            : 'The page opens with the password of STATUS_PASSWORD. Any user name will do.',
+            ? 'Personal data are shown with the password of STATUS_PII_PASSWORD. Any user name will do.'
+            : 'The status page opens with the password of STATUS_PASSWORD. Any user name will do.',
         headers: { 'www-authenticate': 'Basic realm="affiliate-mirror", charset="UTF-8"' },
       };
   }
 }
-
-/**
- * SQLSTATE classes of a server that serves nobody now: connection, authorization, a database that is gone or closed,
- * resources, an operator, the system. Source: PostgreSQL manual, appendix A.
- */
-const REFUSES_ALL = /^(08|28|3D|53|55|57|58)...$/;
-
-/** SQLSTATE of a table, a column, a function or a schema that does not exist. */
-const MISSING_TABLES = new Set(['42P01', '42703', '42883', '3F000']);

@@ -1,10 +1,10 @@
-// The headers of every answer of the site: nothing is loaded from elsewhere, framed, cached or passed on to others.
+// The headers of every answer: the site loads nothing from other hosts, cannot be framed, and sends no referrer.
 
 import type { FastifyHelmetOptions } from '@fastify/helmet';
-import { STYLE_HASH } from './style.ts';
+import { STYLE_HASH } from './assets.ts';
 
 const COMMON = {
-  // The page is served over plain HTTP; whoever puts TLS in front of it decides for how long.
+  // The status page is served over plain HTTP; a proxy that puts TLS in front of it decides for how long.
   strictTransportSecurity: false,
   referrerPolicy: { policy: 'no-referrer' },
   xFrameOptions: { action: 'deny' },

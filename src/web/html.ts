@@ -1,6 +1,6 @@
 // HTML that is safe by the way it is made: a template escapes everything but what another template made.
 
-/** What html`…` returns; nothing else makes one. */
+/** Made by html`…`, and of the style. */
 export class Html {
   readonly text: string;
 
@@ -9,7 +9,7 @@ export class Html {
   }
 }
 
-/** What may be in a template: text is escaped, a list is joined, null and false are nothing. */
+/** In a template, text is escaped, a list is joined, null and false are empty. */
 export type Part = Html | string | number | null | false | readonly Part[];
 
 /** Returns the markup, with every text in it escaped: for between tags, and for attributes in double quotes. */

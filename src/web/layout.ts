@@ -1,31 +1,30 @@
-// The frame around every page: who and where, the way to the other pages, and the time of the database.
+// The frame around every view: header, navigation, footer with the time of the database.
 
+import { readVersion } from '../base/package.ts';
+import { displayZone } from '../contract/time-zone.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
-import { readVersion } from '../package.ts';
+import { STYLE } from './assets.ts';
+import { momentOf } from './cells.ts';
 import { type Html, html } from './html.ts';
-import { STYLE } from './style.ts';
-import { momentOf } from './words.ts';
 
 export interface Frame {
-  /** Null for whoever is not let in. */
+  /** Null in a refusal. */
   readonly schema: string | null;
   readonly href: (path: string) => string;
-  /** Pages with a name, in their order; none for whoever is not let in. */
+  /** Views with a name, in their order; none in a refusal. */
   readonly navigation: readonly { readonly label: string; readonly path: string }[];
-  /** Of the page that is shown, with its query; null where it is none that can be asked for again. */
+  /** Path of this view, with its query; null if it cannot be reloaded. */
   readonly here: string | null;
-  /** Whether personal data are shown to this person, could be with a password, or are to nobody. */
+  /** `hidden`: a password would show them. */
   readonly people: 'shown' | 'hidden' | 'never';
-  /** The database's time; null where it does not answer, or nobody asked it. */
+  /** The database's time; null if it does not answer, or was not asked. */
   readonly now: Timestamp | null;
 }
 
-/**
- * The package's bundler rewrites a tagged template that holds the end of a script, by a helper that nobody installs.
- */
+// The package's bundler rewrites a tagged template that contains the end tag of a script, by a helper that is not
+// installed.
 const SLASH = '/';
 
-/** Returns the whole document. */
 export function renderFrame(frame: Frame, { title, body }: { title: string; body: Html }): string {
   const { schema, href, navigation, here, now } = frame;
   const place = here?.split('?')[0] ?? null;
@@ -46,7 +45,7 @@ ${here !== null && html`<script src="${href('/live.js')}" defer><${SLASH}script>
 <p class="name"><a href="${href('/')}">affiliate-mirror</a> ${schema !== null && html`<small>schema ${schema}</small>`}</p>
 ${
   navigation.length > 0 &&
-  html`<nav aria-label="Pages"><ul>${navigation.map(
+  html`<nav aria-label="Views"><ul>${navigation.map(
     ({ label, path }) =>
       html`<li><a href="${href(path)}"${isWithin(place, path) && html` aria-current="page"`}>${label}</a></li>\n`,
   )}</ul></nav>`
@@ -58,14 +57,14 @@ ${body}
 </main>
 <footer>
 <p>affiliate-mirror ${readVersion()}</p>
-${now !== null && html`<p>Database time ${momentOf(now)} UTC. Every time on this page is UTC.</p>`}
+${now !== null && html`<p>Database time ${momentOf(now)}${displayZone() === 'UTC' && ' UTC'}. Every time on this page is ${displayZone() === 'UTC' ? 'UTC' : `in ${displayZone()}`}.</p>`}
 </footer>
 </body>
 </html>
 `.text;
 }
 
-// A run's own page is one of the runs.
+// A run's own view is one of the runs.
 function isWithin(place: string | null, path: string): boolean {
   return place !== null && (place === path || (path !== '/' && place.startsWith(`${path}/`)));
 }

@@ -1,46 +1,41 @@
-// What the pages of the payment ledger share: states in words, where a batch is, sums, and the table of requests.
+// Shared by the views of the payment ledger: states in words, paths of batches, sums, and the table of requests.
 
-import type { AmountUnit } from '../config/amount-unit.ts';
-import { formatCount } from '../contract/format.ts';
+import { formatCount, withLocalTimes } from '../contract/format.ts';
+import type { MoneyFormat } from '../contract/money.ts';
 import type { BatchLine } from '../reports/read-batches.ts';
 import type { CurrencyLine } from '../reports/read-payment-sums.ts';
 import type { LedgerLine } from '../reports/search-ledger.ts';
-import { momentOrNothing, moneyOf, NOTHING, sumOf } from './figures.ts';
+import { momentOf, momentOrNothing, moneyOf, NOTHING, sumOf } from './cells.ts';
 import { type Html, html, type Part } from './html.ts';
-import type { PageRequest } from './page.ts';
 import { withQuery } from './query.ts';
 import { stateMark } from './state-mark.ts';
-import { type Column, column, numbers, table } from './table.ts';
-import { momentOf } from './words.ts';
+import { column, numbers, table } from './table.ts';
+import type { ViewRequest } from './view.ts';
 
-/** By state, the pending one first: what it means. */
+/** In the order of the ledger's search form. */
 export const STATE_WORDS: Readonly<Record<LedgerLine['state'], string>> = {
-  pending: 'waits, or is being applied now',
-  applied: 'the program has it as asked',
-  unchanged: 'it was so already; nothing was sent',
-  conflict: 'what was expected did not hold, or the sale was refunded; nothing more was sent',
-  not_found: 'the program has no such commission',
-  rejected: 'the program refused it',
-  failed: 'tried often enough without success; may be retried',
-  superseded: 'dropped for a newer request',
+  pending: 'waiting, or being applied now',
+  applied: 'the API has it as asked',
+  unchanged: 'the API had it so already; nothing was sent',
+  conflict: 'the live value is not the expected one, or the sale was refunded; nothing more was sent',
+  not_found: 'the API has no such commission',
+  rejected: 'the API refused it',
+  failed: 'gave up after several tries; may be retried',
+  superseded: 'replaced by a newer request',
   cancelled: 'cancelled before anything was sent',
 };
 
-/** What a request to the program does. */
 export const METHODS = { PUT: 'change (PUT)', GET: 'reading (GET)' } as const;
 
-/** Returns the path of a batch: by its name where there is one to show, else by one of its requests. */
-export function batchPath({ batch, newest_request }: Pick<BatchLine, 'batch' | 'newest_request'>): string {
-  const name = encodeURIComponent(batch?.toWellFormed() ?? '');
-  return name === '' || name.length > LONGEST_NAME || DOTS.includes(name)
-    ? withQuery('/payments/batches/of', { request: newest_request })
-    : `/payments/batches/${name}`;
+/** Returns the path of a batch, by any of its requests: its name may hold personal data, and be hard to spell. */
+export function batchPath(request: number): string {
+  return `/payments/batches/${request}`;
 }
 
-/** The router takes no longer part of a path. */
-const LONGEST_NAME = 100;
-/** A browser takes them for a way up, encoded or not. */
-const DOTS = ['.', '..'];
+/** Returns the path of a payout of the affiliate program. */
+export function payoutPath(payout: string): string {
+  return `/payments/payouts/${encodeURIComponent(payout)}`;
+}
 
 /** Returns such as `12 applied, 1 failed`. */
 export function describeStates(states: BatchLine['states']): string {
@@ -49,14 +44,13 @@ export function describeStates(states: BatchLine['states']): string {
     .join(', ');
 }
 
-/** Returns the table of sums by currency, with what it counts. */
-export function sumsTable(rows: readonly CurrencyLine[], unit: AmountUnit): Html {
+export function sumsTable(rows: readonly CurrencyLine[], money: MoneyFormat): Html {
   if (rows.length === 0) return html`<p>No payment was asked for.</p>`;
   const sums = (label: string, of: (line: CurrencyLine) => number | null) =>
     numbers<CurrencyLine>(label, (line) =>
-      line.currency === null ? NOTHING : sumOf(of(line), line.currency, unit),
+      line.currency === null ? NOTHING : sumOf(of(line), line.currency, money),
     );
-  return html`${table('What was asked to be paid, done and left, by currency', rows, [
+  return html`${table('Payments asked for, done and left, by currency', rows, [
     column('currency', ({ currency }) => currency ?? 'not known'),
     numbers('commissions', ({ commissions }) => formatCount(commissions)),
     sums('asked for', ({ requested }) => requested),
@@ -65,52 +59,74 @@ export function sumsTable(rows: readonly CurrencyLine[], unit: AmountUnit): Html
     sums('not done', ({ not_done }) => not_done),
     sums('dropped', ({ dropped }) => dropped),
   ])}
-<p class="quiet">Each commission counts once, however often its payment was asked for. Dropped is what was cancelled, superseded or taken back since.</p>`;
+<p class="quiet">Each commission counts once, however often its payment was asked for. Dropped: cancelled, superseded or taken back since.</p>`;
 }
 
-/** Returns the table of requests. */
 export function ledgerTable(
   lines: readonly LedgerLine[],
-  { href, mayReadPeople }: Pick<PageRequest, 'href' | 'mayReadPeople'>,
-  unit: AmountUnit,
+  { href, mayReadPeople }: Pick<ViewRequest, 'href' | 'mayReadPeople'>,
+  money: MoneyFormat,
 ): Html {
-  const people = (...columns: Column<LedgerLine>[]) => (mayReadPeople ? columns : []);
   return table('Requests, newest first', lines, [
     column('request', ({ request }) => html`<a href="${href(`/payments/${request}`)}">${request}</a>`),
-    column('state', ({ state }) => stateMark(state)),
-    ...people(column('outcome', ({ outcome }) => brief(outcome))),
-    column('asked', ({ asked }) => long(asked)),
-    numbers('amount', ({ amount, currency }) => moneyOf(amount, currency, unit)),
-    column('affiliate', (line) => html`<span class="short">${describeAffiliate(line, href)}</span>`),
-    column('commission', ({ commission_id }) => html`<code class="short">${commission_id}</code>`),
-    numbers('failed tries', ({ attempts }) => formatCount(attempts)),
-    column('asked at', ({ requested_at }) => momentOf(requested_at)),
-    column('ended at', ({ finished_at }) => momentOrNothing(finished_at)),
-    ...people(
-      column('reason', ({ reason }) => brief(reason)),
-      column('asked by', ({ requested_by }) => brief(requested_by)),
+    column(
+      'state',
+      (line) =>
+        html`${describeState(line, href)}${line.attempts > 0 && html` <small>failed tries: ${formatCount(line.attempts)}</small>`}${brief(line.outcome)}`,
+    ),
+    column(
+      'asked',
+      ({ request, asked, reason, batch }) =>
+        html`${brief(asked)}${brief(reason)}${batch != null && html`<span class="long brief">in <a href="${href(batchPath(request))}">${batch}</a></span>`}`,
+    ),
+    numbers('amount', ({ amount, currency }) => moneyOf(amount, currency, money)),
+    column(
+      'affiliate, commission or payout',
+      (line) =>
+        html`<span class="short">${describeAffiliate(line, href)}</span>${describeSubject(line, href)}`,
+    ),
+    column(
+      mayReadPeople ? 'asked at, by, ended at' : 'asked at, ended at',
+      ({ requested_at, requested_by, finished_at }) =>
+        html`${momentOf(requested_at)}<br>${brief(requested_by)}${momentOrNothing(finished_at)}`,
     ),
   ]);
 }
 
-/** Returns what people or the program wrote, in a cell; a dash where there is nothing. */
+function describeSubject({ commission_id, payout_id }: LedgerLine, href: ViewRequest['href']): Html {
+  return payout_id !== null && commission_id === null
+    ? html`<span class="short">payout</span><a href="${href(payoutPath(payout_id))}"><code class="short">${payout_id}</code></a>`
+    : html`<code class="short">${commission_id}</code>`;
+}
+
+/** Returns the state, and the request that followed one that did not end well. */
+export function describeState({ state, followed_by }: LedgerLine, href: ViewRequest['href']): Html {
+  return html`${stateMark(state, followed_by === null)}${
+    followed_by !== null &&
+    html` <small>then <a href="${href(`/payments/${followed_by}`)}">request ${followed_by}</a></small>`
+  }`;
+}
+
+/** Returns free text in a cell, its times in the display zone; a dash if there is none. */
 export function long(text: string | null | undefined): Part {
   return text === null || text === undefined || text === ''
     ? NOTHING
-    : html`<span class="long">${text}</span>`;
+    : html`<span class="long">${withLocalTimes(text)}</span>`;
 }
 
-/** Returns the same, cut after some lines: the page of the request has the whole of it. */
+/** Cuts the text after some lines: the view of the request shows all of it. Undefined: it may not be shown. */
 function brief(text: string | null | undefined): Part {
-  return text === null || text === undefined || text === ''
-    ? NOTHING
-    : html`<span class="long brief">${text}</span>`;
+  return (text ?? '') !== '' && html`<span class="long brief">${withLocalTimes(text ?? '')}</span>`;
 }
 
-/** Returns the affiliate with a link to all requests for it: its name where that may be shown, else its identifier. */
+/** Links to all requests for the affiliate, by its name if that may be shown, else by its identifier. */
 export function describeAffiliate(
-  { affiliate_id, affiliate_name, affiliate_email }: LedgerLine,
-  href: PageRequest['href'],
+  {
+    affiliate_id,
+    affiliate_name,
+    affiliate_email,
+  }: Pick<LedgerLine, 'affiliate_id' | 'affiliate_name' | 'affiliate_email'>,
+  href: ViewRequest['href'],
 ): Html {
   if (affiliate_id === null) return html`<span class="quiet">not known</span>`;
   const path = withQuery('/payments/ledger', { affiliate: affiliate_id });

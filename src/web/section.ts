@@ -1,23 +1,24 @@
-// A section of a page: its heading, its body, and the SQL that gives its figures, for whoever wants to ask for more.
+// A section of a view: its heading, its body, and the SQL of its figures, for a reader who wants to query further.
 
 import type { Figure } from '../reports/figure.ts';
-import { asOf } from './figures.ts';
+import { asOf } from './cells.ts';
 import { type Html, html, type Part } from './html.ts';
 import { type Column, table } from './table.ts';
 
 export interface SectionParts {
-  /** Its anchor, and what its SQL is tested by. Lower-case letters and hyphens, once on a page. */
+  /** Its anchor, by which its SQL is tested too. Lower-case letters and hyphens, unique in the view. */
   readonly id: string;
   readonly title: string;
-  /** What it shows: with statements that psql runs as they are. */
+  /** Address that the title links to. */
+  readonly link?: string;
+  /** Its statements run in psql as they are. */
   readonly figure: Pick<Figure<unknown>, 'sql' | 'asOf'>;
   readonly body: Part;
 }
 
-/** Returns the section. */
-export function section({ id, title, figure, body }: SectionParts): Html {
+export function section({ id, title, link, figure, body }: SectionParts): Html {
   return html`<section id="${id}" aria-labelledby="${id}-title">
-<h2 id="${id}-title">${title}</h2>
+<h2 id="${id}-title">${link === undefined ? title : html`<a href="${link}">${title}</a>`}</h2>
 ${body}
 ${asOf(figure.asOf)}
 ${showSql(title, figure.sql)}
@@ -25,14 +26,13 @@ ${showSql(title, figure.sql)}
 `;
 }
 
-/** Returns the section of a figure whose rows are a table. */
 export function tableSection<Row>(
   figure: Figure<Row>,
   parts: {
     readonly id: string;
     readonly title: string;
     readonly caption: string;
-    /** What is said where there are no rows; a table without rows if left out. */
+    /** Instead of a table without rows. */
     readonly none?: Html;
     /** Below the table. */
     readonly note?: Html;
@@ -45,7 +45,6 @@ export function tableSection<Row>(
   return section({ id, title, figure, body });
 }
 
-/** Returns the statements, folded away. */
 export function showSql(title: string, sql: string): Html {
   return html`<details class="sql">
 <summary>SQL<span class="hidden"> of ${title}</span></summary>

@@ -1,35 +1,33 @@
-// The site behind the health checks: pages, live updates, metrics and the queue's board, all behind one door. This file
-// and what it imports are loaded when somebody first asks.
+// The site: views, live updates, metrics and the queue's board, behind one access check. This file and its imports are
+// loaded with the first request.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import helmet from '@fastify/helmet';
 import { type FastifyInstance, fastify } from 'fastify';
-import { memoize } from '../memoize.ts';
+import { memoize } from '../base/memoize.ts';
 import { readChangeMark } from '../reports/read-change-mark.ts';
+import { addAccessCheck } from './access.ts';
+import { LIVE_SCRIPT } from './assets.ts';
 import { addressOf, isAt, pathOf } from './base-path.ts';
-import { addDoor } from './door.ts';
 import { describeReason, describeRefusal } from './failures.ts';
 import { BOARD_HEADERS, SITE_HEADERS } from './headers.ts';
-import { LIVE_SCRIPT } from './live-script.ts';
-import { addPages, outerFrame, sendFailure } from './page-routes.ts';
 import type { RegisterBoard, StatusPageDeps, StatusPageOptions } from './status-page.ts';
+import { addViews, outerFrame, sendFailure } from './view-routes.ts';
 
 export interface Site {
   answer(request: IncomingMessage, response: ServerResponse): void;
-  /** Ends what is kept open. */
   close(): Promise<void>;
 }
 
-/** A path of any length comes to the door: beyond its own bound, fastify would answer by itself. */
+/** A path of any length reaches the access check: beyond its own bound, fastify would answer itself. */
 const ROUTER = { ignoreTrailingSlash: true, maxParamLength: Number.MAX_SAFE_INTEGER };
 
 const NO_CACHE = { 'cache-control': 'no-store' };
 
-/** Returns the site, ready to answer. */
 export async function makeSite(deps: StatusPageDeps, options: StatusPageOptions): Promise<Site> {
   const { log } = deps;
   const { basePath, mirrorSchema, piiPassword } = options;
-  const pages = await deps.loadPages();
+  const views = await deps.loadViews();
   const site = fastify({
     // Prometheus asks past the proxy, at the usual path.
     rewriteUrl: ({ url = '' }) => (isAt(basePath, url, '/metrics') ? '/metrics' : pathOf(basePath, url)),
@@ -39,15 +37,15 @@ export async function makeSite(deps: StatusPageDeps, options: StatusPageOptions)
   site.addHook('onRequest', async (_request, reply) => {
     reply.headers(NO_CACHE);
   });
-  await addDoor({ site, log }, options, (refusal, _request, reply) =>
+  addAccessCheck({ site, log }, options, (refusal, reply) =>
     sendFailure(reply, describeRefusal(refusal), outerFrame(basePath)),
   );
-  addPages(site, deps, pages, {
+  addViews(site, deps, views, {
     basePath,
     mirrorSchema,
     canShowPeople: piiPassword !== null,
     navigation: [
-      ...pages.flatMap(({ path, label }) => (label === null ? [] : [{ path, label }])),
+      ...views.flatMap(({ path, label }) => (label === null ? [] : [{ path, label }])),
       ...(deps.registerBoard === null ? [] : [{ path: '/queue', label: 'Queue' }]),
     ],
   });
@@ -66,16 +64,16 @@ export async function makeSite(deps: StatusPageDeps, options: StatusPageOptions)
   };
 }
 
-// The browser asks for the password here, and sends it from then on to whatever is beside this address.
+// The browser asks for the password here, and sends it from then on with every request to the site.
 function addPeopleRoute(site: FastifyInstance, basePath: string): void {
   site.get<{ Querystring: { back?: unknown } }>(
     '/personal-data',
-    { config: { door: 'people' } },
+    { config: { access: 'people' } },
     (request, reply) => reply.redirect(addressOf(basePath, localPath(String(request.query.back))), 303),
   );
 }
 
-/** Returns the path, where it is one of this site; that of the overview for every other address. */
+/** Returns the path if it is one of this site, else that of the overview. */
 function localPath(address: string): string {
   const here = 'http://localhost';
   const found = URL.parse(address, here);
@@ -89,7 +87,7 @@ function addMetrics(
   { log }: Pick<StatusPageDeps, 'log'>,
   { metrics }: Pick<StatusPageOptions, 'metrics'>,
 ): void {
-  site.get('/metrics', { config: metrics === 'open' ? { door: 'open' } : {} }, async (_request, reply) => {
+  site.get('/metrics', { config: metrics === 'open' ? { access: 'open' } : {} }, async (_request, reply) => {
     try {
       const { contentType, text } = await readMetrics();
       return reply.header('content-type', contentType).send(text);
@@ -103,7 +101,7 @@ function addMetrics(
   });
 }
 
-// A server of its own, since its headers are others. It is made at the first request for it, and never listens.
+// The board has its own server because its headers differ. It is made at the first request for it, and never listens.
 function addBoard(site: FastifyInstance, registerBoard: RegisterBoard, basePath: string) {
   let making: Promise<FastifyInstance> | null = null;
   const make = async () => {
@@ -130,15 +128,12 @@ function addBoard(site: FastifyInstance, registerBoard: RegisterBoard, basePath:
   return { close: async () => (await making)?.close() };
 }
 
-// What open pages ask for every few seconds: one look at the database for all of them.
-function addLive(site: FastifyInstance, { pageDeps }: Pick<StatusPageDeps, 'pageDeps'>): void {
+// Open views ask for the mark every few seconds: one query of the database serves all of them.
+function addLive(site: FastifyInstance, { viewDeps }: Pick<StatusPageDeps, 'viewDeps'>): void {
   const readMark = memoize(
-    async () => {
-      const deps = pageDeps();
-      // The pages say it themselves, once when it begins and once when it is over.
-      return deps === null ? AWAY : await readChangeMark(deps.db).catch(() => AWAY);
-    },
-    () => MARK_KEPT_MS,
+    // A mark as well: open views reload when the database goes away, and when it is back.
+    () => readChangeMark(viewDeps.db).catch(() => AWAY),
+    () => MARK_FRESH_MS,
   );
   site.get('/live', async (_request, reply) => reply.type('text/plain').send(await readMark()));
   site.get('/live.js', (_request, reply) => reply.type('text/javascript; charset=utf-8').send(LIVE_SCRIPT));
@@ -146,4 +141,4 @@ function addLive(site: FastifyInstance, { pageDeps }: Pick<StatusPageDeps, 'page
 
 const AWAY = 'the database does not answer';
 
-const MARK_KEPT_MS = 500;
+const MARK_FRESH_MS = 500;

@@ -1,11 +1,12 @@
-// How a state looks: its word, with a sign before it that needs no colour.
+// A state in a view: its word, after a sign that needs no colour.
 
 import { type Html, html } from './html.ts';
 
-/** Of runs and of requests to the payment ledger. */
-const LOOKS: Readonly<Record<string, { readonly sign: string; readonly className: string }>> = {
+/** Of runs, of payment requests, and of payouts with their commissions. */
+const MARKS: Readonly<Record<string, { readonly sign: string; readonly className: string }>> = {
   succeeded: { sign: '✓', className: 'good' },
   applied: { sign: '✓', className: 'good' },
+  paid: { sign: '✓', className: 'good' },
   unchanged: { sign: '✓', className: 'good' },
   partial: { sign: '▲', className: 'warn' },
   conflict: { sign: '▲', className: 'warn' },
@@ -17,8 +18,20 @@ const LOOKS: Readonly<Record<string, { readonly sign: string; readonly className
   pending: { sign: '●', className: 'quiet' },
 };
 
-/** Returns the state with its sign. */
-export function stateMark(state: string): Html {
-  const { sign, className } = LOOKS[state] ?? { sign: '○', className: 'quiet' };
+/** One that needs no attention looks like any other. */
+export function stateMark(state: string, needsAttention = true): Html {
+  const { sign, className } = markOf(state, needsAttention);
   return html`<span class="state ${className}"><span aria-hidden="true">${sign}</span> ${state.replaceAll('_', ' ')}</span>`;
 }
+
+/** Returns the class of its colour: `good`, `warn`, `bad` or `quiet`. */
+export function toneOf(state: string, needsAttention: boolean): string {
+  return markOf(state, needsAttention).className;
+}
+
+function markOf(state: string, needsAttention: boolean) {
+  const mark = MARKS[state] ?? OTHER;
+  return !needsAttention && ['warn', 'bad'].includes(mark.className) ? OTHER : mark;
+}
+
+const OTHER = { sign: '○', className: 'quiet' };

@@ -1,4 +1,4 @@
-// A table of a page: with a caption, headings that belong to their columns, and numbers that line up.
+// A table of a view, with a caption and headings for screen readers.
 
 import { type Html, html, type Part } from './html.ts';
 
@@ -8,20 +8,16 @@ export interface Column<Row> {
   readonly cellOf: (row: Row) => Part;
 }
 
-/** Returns a column. */
 export function column<Row>(label: string, cellOf: (row: Row) => Part): Column<Row> {
   return { label, className: 'text', cellOf };
 }
 
-/** Returns a column of numbers, which are aligned to the right. */
+/** A column aligned to the right. */
 export function numbers<Row>(label: string, cellOf: (row: Row) => Part): Column<Row> {
   return { label, className: 'number', cellOf };
 }
 
-/**
- * Returns the table, which scrolls by itself where the window is too narrow for it. The caption says what it shows, for
- * whoever hears it; the first cell of a row is its heading.
- */
+/** The table scrolls if the window is too narrow for it. The first cell of a row is its heading. */
 export function table<Row>(caption: string, rows: readonly Row[], columns: readonly Column<Row>[]): Html {
   const cell = (row: Row) => (of: Column<Row>, index: number) =>
     index === 0

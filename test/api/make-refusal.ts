@@ -1,6 +1,6 @@
 // A refusal of the program's, for tests in which no program gives it.
 
-import { ApiRejected } from '../../src/errors.ts';
+import { ApiRejected } from '../../src/base/errors.ts';
 
 const AT = '2026-10-01T00:00:00Z';
 

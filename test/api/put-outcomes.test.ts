@@ -1,8 +1,8 @@
 // What is known of a payment after each way in which its PUT can go wrong, and that it is never sent again unchecked.
 
 import { describe, expect, it } from 'vitest';
-import { describeError } from '../../src/describe-error.ts';
-import { WriteOutcomeUnknown } from '../../src/errors.ts';
+import { describeError } from '../../src/base/describe-error.ts';
+import { WriteOutcomeUnknown } from '../../src/base/errors.ts';
 import type { FaultKind } from '../../src/sandbox/fault-plan.ts';
 import { failureOf, makeClient } from './make-client.ts';
 import { useSandbox } from './start-test-sandbox.ts';

@@ -36,18 +36,6 @@ test('a refused secret is read again, and another one is used at once and from t
     expect(lines.join('\n')).not.toContain(JSON.stringify(secret).slice(1, -1));
 });
 
-test('requests that were under way together each go out once more, for one reading', async () => {
-  const { sandbox, received } = given();
-  let reads = 0;
-  const rereadSecret = () => {
-    reads += 1;
-    return SECRET;
-  };
-  const { api } = makeClient({ url: sandbox.url, secret: FORMER, rereadSecret });
-  await Promise.all([api.list('affiliates', PAGE), api.list('referrals', PAGE)]);
-  expect({ received: received(), reads }).toEqual({ received: 4, reads: 1 });
-});
-
 test('a payment that was refused for its secret is asked for leave again before it is sent with another one', async () => {
   const { sandbox, commissionIds } = given();
   const { api, events } = makeClient({ url: sandbox.url, secret: FORMER, rereadSecret: () => SECRET });

@@ -3,10 +3,8 @@
 import { inspect } from 'node:util';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { FAULT_KINDS, type FaultKind } from '../../src/sandbox/fault-plan.ts';
 import { failureOf, makeClient, SECRET } from './make-client.ts';
 import { rawAnswer, startRawProgram } from './raw-program.ts';
-import { useSandbox } from './start-test-sandbox.ts';
 
 const ID = '0b1a6d1e-3f9c-4a58-9b7a-0d3f3b1c2d4e';
 const BASE64 = Buffer.from(`${SECRET}:`).toString('base64');
@@ -79,33 +77,5 @@ describe('the secret', () => {
     expectClean(printed(await failureOf(api.getCommission(ID))));
     expectClean(printed(await failureOf(api.putCommission(ID, { paid_at: null }))));
     expectClean(lines.join('\n'));
-  });
-});
-
-describe('the secret, on the whole program', () => {
-  const current = useSandbox();
-
-  it.each(Object.keys(FAULT_KINDS) as FaultKind[])(
-    'is in nothing that the fault %s brings about',
-    async (kind) => {
-      const { sandbox, commissionIds } = current();
-      sandbox.setFaults({ shares: { [kind]: 1 }, exact: [] });
-      const { api, lines } = makeClient({ url: sandbox.url, timeoutMs: kind === 'stall' ? 50 : 5000 });
-      const [id = ''] = commissionIds;
-      expectClean(printed(await failureOf(api.list('referrals', { page: 1, limit: 100 }))));
-      expectClean(printed(await failureOf(api.getCommission(id))));
-      expectClean(printed(await failureOf(api.putCommission(id, { paid_at: null }))));
-      expect(lines.length).toBeGreaterThan(0);
-      expectClean(lines.join('\n'));
-    },
-  );
-
-  it('is in nothing that a refusal brings about', async () => {
-    const { sandbox } = current();
-    const wrong = `${SECRET}-mistyped`;
-    const { api, lines } = makeClient({ url: sandbox.url, secret: wrong });
-    const text = printed(await failureOf(api.getCommission(ID))) + lines.join('\n');
-    expectClean(text);
-    expect(text).not.toContain(wrong);
   });
 });

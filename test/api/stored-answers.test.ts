@@ -1,27 +1,8 @@
-// A cache in front of the program that answers reads from its store: what the client makes of it.
+// What the client asks of a cache in front of the program. What it makes of an old answer: answer-age.unit.test.ts.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { AnswerStored } from '../../src/errors.ts';
-import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
-import { type CachingOptions, startCachingProxy } from '../support/caching-proxy.ts';
-import { createTestDatabase } from '../support/database.ts';
-import { failureOf, makeClient } from './make-client.ts';
+import { expect, test } from 'vitest';
+import { makeClient } from './make-client.ts';
 import { COMMISSION, ID, PAY, rawAnswer, startRawProgram } from './raw-program.ts';
-
-let sandbox: TestSandbox;
-let id = '';
-
-beforeAll(async () => {
-  const { pool } = await createTestDatabase();
-  sandbox = await runSandbox(pool, { affiliates: 10, referrals: 120, optionalLists: ['commissions'] });
-  id = (await sandbox.commissions('?limit=1')).data[0]?.id ?? '';
-});
-afterAll(() => sandbox.close());
-
-async function open(options: CachingOptions) {
-  const proxy = await startCachingProxy(sandbox.url, options);
-  return { proxy, ...makeClient({ url: proxy.url, secret: SECRET }) };
-}
 
 const LIST = { page: 1, limit: 10 } as const;
 
@@ -38,47 +19,3 @@ test('every read is asked for with cache-control: no-cache', async () => {
   const asking = program.requests.map((request) => /^cache-control: no-cache\r$/m.test(request));
   expect(asking).toEqual([true, true, false]);
 });
-
-describe.each(['Age', 'Date'] as const)('an answer that says by %s that it is an hour old', (says) => {
-  test('counts as that old where it is a page, and the caller takes that', async () => {
-    const { api, proxy } = await open({ says });
-    const fresh = await api.list('affiliates', LIST);
-    expect(fresh.ageMs).toBe(0);
-    proxy.age(3600);
-    const stored = await api.list('affiliates', LIST, { takesStored: true });
-    expect(stored.data).toEqual(fresh.data);
-    expect(Date.parse(stored.askedAt)).toBeLessThan(Date.parse(fresh.askedAt) - 3_500_000);
-    expect(stored.ageMs).toBeGreaterThanOrEqual(3_600_000);
-  });
-
-  test('is an error to any other caller, and is not asked for again', async () => {
-    const { api, proxy, events } = await open({ says });
-    await api.getCommission(id);
-    await api.list('affiliates', LIST);
-    proxy.age(3600);
-    for (const call of [api.getCommission(id), api.list('affiliates', LIST)]) {
-      const error = await failureOf(call);
-      expect(error).toBeInstanceOf(AnswerStored);
-      expect(String(error)).toMatch(/from its store: the answer is 36\d\d s older than the question/);
-    }
-    expect(new Set(events.map(({ attempt }) => attempt))).toEqual(new Set([1]));
-  });
-
-  test.each([404, 401])('refuses nothing with %i, neither a record nor the secret', async (status) => {
-    const { api, proxy } = await open({ says });
-    proxy.plant(`/v1/commissions/${id}`, status, '{"error":"stored"}');
-    proxy.age(3600);
-    expect(await failureOf(api.getCommission(id))).toBeInstanceOf(AnswerStored);
-  });
-});
-
-test.each([-10_800, 10_800])(
-  'a program whose clock is wrong by %i s answers as any other',
-  async (clockAheadSeconds) => {
-    const { api, proxy } = await open({ says: 'Date', clockAheadSeconds });
-    expect(await api.list('affiliates', LIST)).toMatchObject({ ageMs: 0 });
-    expect(await api.getCommission(id)).toMatchObject({ commission: { id } });
-    // One request shows what its clock is.
-    expect(proxy.passed()).toBe(clockAheadSeconds < 0 ? 3 : 2);
-  },
-);

@@ -3,13 +3,13 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeApiClient } from '../../src/api/client.ts';
+import { makeLogger } from '../../src/base/log.ts';
 import { makeTakePermit } from '../../src/budget/shared-budget.ts';
 import type { Priority } from '../../src/budget/waits.ts';
-import { readRateLimit } from '../../src/config/rate-limit.ts';
+import { readRateLimit } from '../../src/config/program/rate-limit.ts';
+import { makePool } from '../../src/db/connect/pool.ts';
 import { makeDatabase } from '../../src/db/database.ts';
-import { makePool } from '../../src/db/pool.ts';
-import { makeLogger } from '../../src/log.ts';
-import { type FreezePoint, freezeSelf } from '../support/freeze-self.ts';
+import { type FreezePoint, freezeSelf } from '../support/interrupt-self.ts';
 
 export interface Spending {
   readonly databaseUrl: string;
@@ -30,7 +30,7 @@ const pool = makePool(
   { log },
   { url: given.databaseUrl, schema: 'mirror', max: 2, applicationName: 'spender' },
 );
-if (given.freeze !== undefined) freezeSelf(pool, given.freeze);
+if (given.freeze !== undefined) freezeSelf(given.freeze);
 const db = makeDatabase(pool);
 const takePermit = makeTakePermit(
   { db, log },

@@ -4,17 +4,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, PostgresDialect } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { TakePermit } from '../../src/api/permit.ts';
+import { makeLogger } from '../../src/base/log.ts';
 import { makeTakePermit } from '../../src/budget/shared-budget.ts';
 import type { Priority } from '../../src/budget/waits.ts';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
 import type { Tables } from '../../src/db/tables.ts';
-import { makeLogger } from '../../src/log.ts';
 import { countWaiting } from '../support/count-waiting.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { forgetAll, SILENT } from './budgeting.ts';
 
-const { pool } = await createTestDatabase();
-const db = makeDatabase(pool);
+const { db, pool } = await createTestDatabase();
 /** Far longer than a statement takes. */
 const LONG_MS = 300;
 

@@ -1,24 +1,21 @@
 // How much the database may still grow, from where each configuration knows it.
 
-import { mkdir, mkdtemp, rm, statfs } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { readDiskSpace } from '../../src/cli/disk-space.ts';
+import { makeDirectory } from '../support/directory.ts';
 
 const ELSEWHERE = { databaseUrl: 'postgres://db.example.com/mirror', dataDir: '/nowhere' };
 
-test('a limit is what was configured, whatever the database', async () => {
+test('the disk of another server is what DATABASE_SIZE_LIMIT says, or not known', async () => {
   const space = await readDiskSpace({ ...ELSEWHERE, databaseSizeLimit: 5e9 });
   expect(space).toEqual({ source: 'limit', limitBytes: 5e9 });
-});
-
-test("the disk of somebody else's server is not known", async () => {
   expect(await readDiskSpace({ ...ELSEWHERE, databaseSizeLimit: null })).toBe(null);
 });
 
 test('for the embedded Postgres it is what the file system of DATA_DIR has left', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'disk-space-'));
+  const dataDir = await makeDirectory();
   onTestFinished(() => rm(dataDir, { recursive: true }));
   await mkdir(join(dataDir, 'postgres'));
   const space = await readDiskSpace({ databaseSizeLimit: null, databaseUrl: null, dataDir });

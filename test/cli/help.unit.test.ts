@@ -56,15 +56,14 @@ Words:
 });
 
 test.each([
-  [['synk'], '(Did you mean sync?)', 'affiliate-mirror --help'],
-  [['commissions', 'aply'], '(Did you mean apply?)', 'affiliate-mirror commissions --help'],
-  [['sync', '--fast'], "unknown option '--fast'", 'affiliate-mirror sync --help'],
-  [['commissions', 'pay'], "missing required argument 'ids'", 'affiliate-mirror commissions pay --help'],
-])('%j says what is wrong and names the help to read', async (args, wrong, hint) => {
+  [['synk'], '(Did you mean sync?)'],
+  [['sync', '--fast'], "unknown option '--fast'"],
+  [['commissions', 'pay'], "missing required argument 'ids'"],
+])('%j says what is wrong and points at the help', async (args, wrong) => {
   const { code, stdout, stderr: said } = await runCli(args, {});
   expect([code, stdout]).toEqual([2, '']);
   expect(said).toMatch(/^affiliate-mirror: /);
   expect(said).toContain(wrong);
-  expect(said).toContain(`("${hint}" `);
+  expect(said).toContain('(add --help to see its options)');
   expect(said).not.toContain('error:');
 });

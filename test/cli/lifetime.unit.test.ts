@@ -17,26 +17,6 @@ test('what was opened last is closed first, also where the work and a closer fai
   expect(closed).toEqual(['third', 'second', 'first']);
 });
 
-test('a failure to close is not lost where the work succeeded', async () => {
-  const failure = new Error('closing failed');
-  const life = withLifetime(async ({ onClose }) => {
-    onClose(() => Promise.reject(failure));
-    return 0;
-  });
-  await expect(life).rejects.toBe(failure);
-});
-
-test('the exit code of the work is returned once everything is closed', async () => {
-  let isClosed = false;
-  const exitCode = await withLifetime(async ({ onClose }) => {
-    onClose(async () => {
-      isClosed = true;
-    });
-    return 3;
-  });
-  expect([exitCode, isClosed]).toEqual([3, true]);
-});
-
 test.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],

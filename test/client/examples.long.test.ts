@@ -3,13 +3,13 @@
 
 import { spawn } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
+import { expect, test } from 'vitest';
+import { runSandbox, SECRET } from '../sandbox/running-sandbox.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { makeDirectory } from '../support/directory.ts';
 import { BLOCKS, ROOT } from '../support/read-docs.ts';
 
 interface Example {
@@ -26,21 +26,16 @@ const EXAMPLES: readonly Example[] = [
 ];
 const COMMISSION_ID = '0b9a3a55-0c53-4d2e-9a53-6f3f5ea7d8c1';
 
-let sandbox: TestSandbox;
-
-beforeAll(async () => {
-  const { pool } = await createTestDatabase();
-  sandbox = await runSandbox(pool, { affiliates: 20, referrals: 250 });
-  await pool.query(
-    'update sandbox.commissions set id = $1, paid_at = null where id = (select min(id) from sandbox.commissions)',
-    [COMMISSION_ID],
-  );
-});
-afterAll(() => sandbox.close());
+const { pool } = await createTestDatabase();
+const sandbox = await runSandbox(pool, { affiliates: 20, referrals: 250, optionalLists: ['payouts'] });
+await pool.query(
+  'update sandbox.commissions set id = $1, paid_at = null where id = (select min(id) from sandbox.commissions)',
+  [COMMISSION_ID],
+);
 
 test('there are examples of every method', () => {
   const all = EXAMPLES.map((example) => example.text).join('\n');
-  for (const call of ['createClient(', 'createBudget(', '.list(', '.find(', '.get(', '.update(']) {
+  for (const call of ['createClient(', 'createBudget(', '.list(', '.find(', '.get(', '.update(', '.pay(']) {
     expect(all).toContain(call);
   }
 });
@@ -52,27 +47,23 @@ test.each(EXAMPLES)('the example of $name runs', async ({ text: example }) => {
 });
 
 test('the examples have no type error', { timeout: 120_000 }, async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-examples-'));
-  try {
-    await Promise.all(
-      EXAMPLES.map((example, index) => writeFile(join(directory, `example-${index}.ts`), example.text)),
-    );
-    const compilerOptions = {
-      paths: { 'affiliate-mirror/client': [join(ROOT, 'src/client/client.ts')] },
-      typeRoots: [join(ROOT, 'node_modules/@types')],
-      rootDir: '/',
-    };
-    await writeFile(
-      join(directory, 'tsconfig.json'),
-      JSON.stringify({ extends: join(ROOT, 'tsconfig.json'), compilerOptions, include: ['*.ts'] }),
-    );
-    await writeFile(join(directory, 'package.json'), '{ "type": "module" }');
-    const { code, stdout } = await run(join(ROOT, 'node_modules/.bin/tsc'), ['--project', directory]);
-    expect(stdout).toBe('');
-    expect(code).toBe(0);
-  } finally {
-    await rm(directory, { recursive: true });
-  }
+  const directory = await makeDirectory();
+  await Promise.all(
+    EXAMPLES.map((example, index) => writeFile(join(directory, `example-${index}.ts`), example.text)),
+  );
+  const compilerOptions = {
+    paths: { 'affiliate-mirror/client': [join(ROOT, 'src/client/client.ts')] },
+    typeRoots: [join(ROOT, 'node_modules/@types')],
+    rootDir: '/',
+  };
+  await writeFile(
+    join(directory, 'tsconfig.json'),
+    JSON.stringify({ extends: join(ROOT, 'tsconfig.json'), compilerOptions, include: ['*.ts'] }),
+  );
+  await writeFile(join(directory, 'package.json'), '{ "type": "module" }');
+  const { code, stdout } = await run(join(ROOT, 'node_modules/.bin/tsc'), ['--project', directory]);
+  expect(stdout).toBe('');
+  expect(code).toBe(0);
 });
 
 /** Returns what stands between the fences of the file's comments. */

@@ -1,9 +1,6 @@
 // Where alerts go: what is accepted, what is refused and in which words, and that no secret is in them.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 
 const WEBHOOK = 'https://hooks.slack.com/services/T0/B0/the-token';
@@ -11,12 +8,12 @@ const SMTP = 'smtps://mirror%40example.com:the-password@mail.example.com';
 const MAIL = { ALERT_EMAIL: 'ops@example.com', SMTP_URL: SMTP };
 
 test('without a variable, alerts go nowhere', () => {
-  expect(readConfig({}).alerts).toEqual({ webhook: null, email: null });
+  expect(readConfig({}).process.alerts).toEqual({ webhook: null, email: null });
 });
 
 test('a webhook and e-mail may both be set', () => {
   const environment = { ALERT_WEBHOOK_URL: WEBHOOK, ...MAIL, ALERT_EMAIL: 'ops@example.com, b@example.com' };
-  expect(readConfig(environment).alerts).toEqual({
+  expect(readConfig(environment).process.alerts).toEqual({
     webhook: { url: WEBHOOK, proxy: null },
     email: { to: ['ops@example.com', 'b@example.com'], from: 'mirror@example.com', smtpUrl: SMTP },
   });
@@ -27,23 +24,7 @@ test.each([
   [{ ALERT_EMAIL_FROM: 'robot@example.com' }, 'robot@example.com'],
   [{ SMTP_URL: 'smtp://mail.example.com:25' }, 'ops@example.com'],
 ])('e-mail with %j is from %s', (more, from) => {
-  expect(readConfig({ ...MAIL, ...more }).alerts.email?.from).toBe(from);
-});
-
-test('secrets may be in files', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'affiliate-mirror-alerts-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
-  const write = (name: string, text: string) => {
-    writeFileSync(join(directory, name), `${text}\n`);
-    return join(directory, name);
-  };
-  const { webhook, email } = readConfig({
-    ALERT_WEBHOOK_URL_FILE: write('webhook', WEBHOOK),
-    ALERT_EMAIL: 'ops@example.com',
-    SMTP_URL_FILE: write('smtp', SMTP),
-  }).alerts;
-  expect(webhook?.url).toBe(WEBHOOK);
-  expect(email?.smtpUrl).toBe(SMTP);
+  expect(readConfig({ ...MAIL, ...more }).process.alerts.email?.from).toBe(from);
 });
 
 test.each([
@@ -53,33 +34,16 @@ test.each([
     'ALERT_WEBHOOK_URL must be an address such as https://',
   ],
   [
-    { ALERT_WEBHOOK_URL: 'ftp://chat.example.com/the-token' },
-    'ALERT_WEBHOOK_URL must be an address such as https://',
-  ],
-  [
-    { ALERT_WEBHOOK_URL: 'https://u:the-token%ZZ@chat.example.com/x' },
-    'ALERT_WEBHOOK_URL must be an address such as https://',
-  ],
-  [
     { HTTPS_PROXY: 'http://u:the-token%ZZ@proxy:3128' },
     'HTTPS_PROXY must look like http://proxy.example.com:3128, its user and password percent-encoded',
   ],
-  [{ ALERT_WEBHOOK_URL: WEBHOOK, ALERT_WEBHOOK_URL_FILE: '/x' }, 'are both set: keep one of them'],
-  [
-    { ALERT_WEBHOOK_URL_FILE: '/nowhere/x' },
-    'ALERT_WEBHOOK_URL_FILE names /nowhere/x, which cannot be read (ENOENT: no such file or directory',
-  ],
   [{ ALERT_EMAIL: 'ops@example.com' }, 'ALERT_EMAIL and SMTP_URL (or SMTP_URL_FILE) need each other'],
-  [{ SMTP_URL: SMTP }, 'ALERT_EMAIL and SMTP_URL (or SMTP_URL_FILE) need each other'],
-  [{ ...MAIL, ALERT_EMAIL: 'ops' }, 'ALERT_EMAIL.0 must be an address such as ops@example.com'],
   [{ ...MAIL, ALERT_EMAIL: 'a@b\r\nBcc: c@d' }, 'ALERT_EMAIL.0 must be an address such as ops@example.com'],
   [
     { ...MAIL, ALERT_EMAIL_FROM: 'Ops <ops@example.com>' },
     'ALERT_EMAIL_FROM must be an address such as ops@example.com',
   ],
   [{ ...MAIL, SMTP_URL: 'mail.example.com:the-password' }, 'SMTP_URL must look like smtps://'],
-  [{ ...MAIL, SMTP_URL: 'https://the-password@mail.example.com' }, 'SMTP_URL must look like smtps://'],
-  [{ ...MAIL, SMTP_URL: 'smtp://mail.example.com/the-password' }, 'SMTP_URL must look like smtps://'],
   [{ ...MAIL, SMTP_URL: 'smtps://the-password@mail.example.com' }, 'SMTP_URL must look like smtps://'],
   [{ ...MAIL, SMTP_URL: 'smtps://a:the-password%@mail.example.com' }, 'SMTP_URL must look like smtps://'],
 ])('%j is refused: %s', (environment, words) => {

@@ -17,13 +17,13 @@ function keyFile(text: string): string {
 }
 
 test('without PII, everything is kept and no key is needed', () => {
-  expect(readConfig({}).personalData).toEqual({ mode: 'plain', key: null });
+  expect(readConfig({}).program.personalData).toEqual({ mode: 'plain', key: null });
 });
 
 test('hash needs a key of 32 bytes, and shows it nowhere', () => {
   const secret = 'a key that is 32 bytes long, yes';
   const config = readConfig({ PII: 'hash', PII_KEY_FILE: keyFile(secret) });
-  expect(config.personalData.key?.export().toString()).toBe(secret);
+  expect(config.program.personalData.key?.export().toString()).toBe(secret);
   expect(`${inspect(config, { depth: null })}${JSON.stringify(config)}`).not.toContain(secret);
 });
 

@@ -1,7 +1,7 @@
 // Which hosts are this machine itself: only to these may a secret travel in the clear. And what no secret is.
 
 import { expect, test } from 'vitest';
-import { checkSecret, isLoopback } from '../../src/config/program-access.ts';
+import { checkSecret, isLoopback } from '../../src/config/program/program-access.ts';
 
 test.each(['localhost', '127.0.0.1', '127.1.2.3', '[::1]', '::1'])('%s is this machine', (host) => {
   expect(isLoopback(host)).toBe(true);

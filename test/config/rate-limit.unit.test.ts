@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readRateLimit } from '../../src/config/rate-limit.ts';
+import { readRateLimit } from '../../src/config/program/rate-limit.ts';
 
 test.each([
   ['45/30', { requests: 45, windowSeconds: 30 }],

@@ -2,48 +2,27 @@
 
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
-import { readRedisAddress } from '../../src/config/redis-address.ts';
+import { readRedisAddress } from '../../src/config/process/redis-address.ts';
 
-const PLAIN = {
-  sentinelName: null,
-  username: null,
-  password: null,
-  sentinelPassword: null,
-  database: 0,
-  tls: null,
-};
+const PLAIN = { username: null, password: null, database: 0, tls: null };
 const NO_FILES = { ca: null, cert: null, key: null };
 
 describe('the address of a Redis', () => {
   test.each([
-    ['redis://one', { hosts: [{ host: 'one', port: 6379 }], name: 'one:6379' }],
-    ['redis://one/', { hosts: [{ host: 'one', port: 6379 }], name: 'one:6379' }],
-    ['redis://one:7000/15', { hosts: [{ host: 'one', port: 7000 }], name: 'one:7000', database: 15 }],
-    ['redis://[::1]:7000', { hosts: [{ host: '::1', port: 7000 }], name: '[::1]:7000' }],
-    ['rediss://one', { hosts: [{ host: 'one', port: 6379 }], name: 'one:6379', tls: NO_FILES }],
+    ['redis://one', { host: 'one', port: 6379, name: 'one:6379' }],
+    ['redis://one:7000/15', { host: 'one', port: 7000, name: 'one:7000', database: 15 }],
+    ['redis://[::1]:7000', { host: '::1', port: 7000, name: '[::1]:7000' }],
+    ['rediss://one', { host: 'one', port: 6379, name: 'one:6379', tls: NO_FILES }],
     [
       'rediss://u:p%40%2F@one/1?ca=/c++/b.pem',
       {
-        hosts: [{ host: 'one', port: 6379 }],
+        host: 'one',
+        port: 6379,
         name: 'one:6379',
         username: 'u',
         password: 'p@/',
         database: 1,
         tls: { ...NO_FILES, ca: '/c++/b.pem' },
-      },
-    ],
-    [
-      'redis+sentinel://:p@one,two:7/queue/3?sentinel-password=q%2B+r',
-      {
-        hosts: [
-          { host: 'one', port: 26379 },
-          { host: 'two', port: 7 },
-        ],
-        name: 'queue, asked for at the Sentinels one:26379, two:7',
-        sentinelName: 'queue',
-        password: 'p',
-        sentinelPassword: 'q++r',
-        database: 3,
       },
     ],
   ])('%s is read', (text, address) => {
@@ -52,18 +31,13 @@ describe('the address of a Redis', () => {
 
   test.each([
     'mysql://one',
-    'redis://',
     'redis://one/two',
     'redis://one:70000',
-    'redis+sentinel://one',
-    'redis+sentinel://one/',
     'redis://secret@one',
     'redis://:secret%@one',
-    'redis+sentinel://one/q?sentinel-password=secret%',
     'redis://one?ca=/a',
     'rediss://one?cert=/a',
     'rediss://one?rejectUnauthorized=false',
-    'redis://one?sentinel-password=secret',
   ])('%s is refused, without its password', (text) => {
     expect(() => readConfig({ REDIS_URL: text })).toThrow(
       'REDIS_URL must look like redis://:password@host:6379/0',
@@ -73,7 +47,7 @@ describe('the address of a Redis', () => {
 });
 
 describe('the address of a proxy', () => {
-  const read = (environment: Record<string, string>) => readConfig(environment).api.proxy;
+  const read = (environment: Record<string, string>) => readConfig(environment).process.proxy;
 
   test('is that for HTTPS before that for HTTP, and small letters win', () => {
     expect(read({})).toBe(null);

@@ -4,13 +4,13 @@ import { expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 
 test('without a setting, history and attempts are kept for ever, and the logs of runs for 400 days', () => {
-  const { retention, databaseSizeLimit } = readConfig({});
+  const { retention, databaseSizeLimit } = readConfig({}).process;
   expect(retention).toEqual({ history: null, runs: 400, rejected: 400, attempts: null, drift: 400 });
   expect(databaseSizeLimit).toBe(null);
 });
 
 test('an empty setting keeps for ever', () => {
-  const { retention } = readConfig({ RETENTION_RUNS_DAYS: '', RETENTION_DRIFT_DAYS: ' ' });
+  const { retention } = readConfig({ RETENTION_RUNS_DAYS: '', RETENTION_DRIFT_DAYS: ' ' }).process;
   expect(retention).toMatchObject({ runs: null, drift: null, rejected: 400 });
 });
 
@@ -26,7 +26,7 @@ test.each([
   ['500mb', 500e6],
   ['1.5 TB', 1.5e12],
 ])('a limit of %s is %d bytes', (text, bytes) => {
-  expect(readConfig({ DATABASE_SIZE_LIMIT: text }).databaseSizeLimit).toBe(bytes);
+  expect(readConfig({ DATABASE_SIZE_LIMIT: text }).process.databaseSizeLimit).toBe(bytes);
 });
 
 test.each(['50', '50 GiB', '0 GB', '-5 GB', 'much'])('a limit of %s is refused', (text) => {

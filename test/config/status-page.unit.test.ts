@@ -1,32 +1,13 @@
 // Who may look at the status page: what is accepted of its variables, and what is refused, all together.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { ConfigError } from '../../src/base/errors.ts';
 import { readConfig } from '../../src/config/config.ts';
-import { ConfigError } from '../../src/errors.ts';
 
 const SERVED = { servesPage: true };
 
-function file(text: string): string {
-  const directory = mkdtempSync(join(tmpdir(), 'affiliate-mirror-password-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
-  const path = join(directory, 'password');
-  writeFileSync(path, text);
-  return path;
-}
-
-test('a password comes from its variable, or from a file without its last line break', () => {
-  const { status } = readConfig({
-    STATUS_PASSWORD: 'opens the page',
-    STATUS_PII_PASSWORD_FILE: file('opens-with-people\n'),
-  });
-  expect(status).toMatchObject({ password: 'opens the page', piiPassword: 'opens-with-people' });
-});
-
 test.each(['127.0.0.1', 'localhost', '::1', '127.1.2.3'])('a page at %s needs none', (host) => {
-  expect(readConfig({ STATUS_HOST: host }, SERVED).status.password).toBeNull();
+  expect(readConfig({ STATUS_HOST: host }, SERVED).process.status.password).toBeNull();
 });
 
 test.each(['0.0.0.0', '::', '192.0.2.1', 'mirror.example', '::ffff:127.0.0.1'])(
@@ -42,11 +23,6 @@ test.each([
   [{ STATUS_PASSWORD: 'short' }, 'STATUS_PASSWORD holds a password of less than 8 characters'],
   [{ STATUS_PII_PASSWORD: ' padded ' }, 'STATUS_PII_PASSWORD holds a password of less than 8 characters'],
   [{ STATUS_PASSWORD: 'two\nlines here' }, 'STATUS_PASSWORD holds a password that no browser can send'],
-  [
-    { STATUS_PASSWORD_FILE: '/nowhere/at-all' },
-    'STATUS_PASSWORD_FILE names /nowhere/at-all, which cannot be read (ENOENT: no such file or directory',
-  ],
-  [{ STATUS_PASSWORD: 'opens-the-page', STATUS_PASSWORD_FILE: '/a' }, 'are both set'],
   [
     { STATUS_PASSWORD: 'opens-the-page', STATUS_PII_PASSWORD: 'opens-the-page' },
     'STATUS_PII_PASSWORD is the same',
@@ -69,17 +45,10 @@ test('a STATUS_HOST that is no address is one problem, not an open page as well'
   );
 });
 
-test('all problems are reported together', () => {
-  const environment = { STATUS_HOST: '0.0.0.0', STATUS_PII_PASSWORD: 'short', METRICS: 'public' };
-  expect(() => readConfig(environment, SERVED)).toThrow(
-    /METRICS must[\s\S]*STATUS_PII_PASSWORD holds[\s\S]*STATUS_HOST is/,
-  );
-});
-
 test.each([
   ['/', ''],
   ['/affiliates/', '/affiliates'],
   ['/a/b', '/a/b'],
 ])('the base path %s begins every address as %j', (given, expected) => {
-  expect(readConfig({ STATUS_BASE_PATH: given }).status.basePath).toBe(expected);
+  expect(readConfig({ STATUS_BASE_PATH: given }).process.status.basePath).toBe(expected);
 });

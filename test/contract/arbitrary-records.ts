@@ -67,7 +67,7 @@ function anyOne(name: string, field: Field | Nesting): Arbitrary<unknown> {
 }
 
 /** Returns any record with these fields, of which the required ones are always there. */
-function anyRecord(fields: Fields, required: readonly string[] = Object.keys(fields).filter(isIdentity)) {
+function anyRecord(fields: Fields, required: readonly string[] = requiredOf(fields)) {
   const known = fc.record(
     Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, anyOf(name, field)])),
     { requiredKeys: [...required], noNullPrototype: true },
@@ -75,9 +75,12 @@ function anyRecord(fields: Fields, required: readonly string[] = Object.keys(fie
   return fc.tuple(known, unknownFields).map(([own, unknown]): WireRecord => ({ ...unknown, ...own }));
 }
 
-function isIdentity(name: string): boolean {
-  return ['id', 'created_at', 'updated_at'].includes(name);
+function requiredOf(fields: Fields): string[] {
+  const required = ['id', 'created_at', 'updated_at', ...('paid_at' in fields ? MONEY : [])];
+  return required.filter((name) => name in fields);
 }
+
+const MONEY = ['amount', 'currency', 'paid_at'];
 
 const money = fc.record(
   { cents: ANY.integer, currency_iso: text },
@@ -107,10 +110,8 @@ export const affiliates = anyRecord(RECORDS.affiliates.fields);
 export const links = anyRecord(RECORDS.links.fields);
 export const referrals = anyRecord(RECORDS.referrals.fields);
 export const sales = anyRecord(RECORDS.sales.fields);
-export const commissions = anyRecord(RECORDS.commissions.fields, [
-  ...['id', 'created_at', 'updated_at'],
-  ...['amount', 'currency', 'paid_at'],
-]);
+export const commissions = anyRecord(RECORDS.commissions.fields);
+export const payouts = anyRecord(RECORDS.payouts.fields, [...requiredOf(RECORDS.payouts.fields), 'state']);
 
 const LIVE_SPELLING = new Map([...WIRE_ALIASES].map(([live, neutral]) => [neutral, live]));
 

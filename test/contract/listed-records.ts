@@ -2,8 +2,8 @@
 
 import type { Arbitrary } from 'fast-check';
 import type { ListedResource } from '../../src/contract/resources.ts';
-import { buildAffiliate, buildCommission, buildReferral } from '../mirror/build-records.ts';
-import { affiliates, commissions, referrals, type WireRecord } from './arbitrary-records.ts';
+import { buildAffiliate, buildCommission, buildPayout, buildReferral } from '../mirror/build-records.ts';
+import { affiliates, commissions, payouts, referrals, type WireRecord } from './arbitrary-records.ts';
 
 export interface ListedRecords {
   readonly resource: ListedResource;
@@ -15,4 +15,5 @@ export const LISTED_RECORDS: readonly ListedRecords[] = [
   { resource: 'affiliates', records: affiliates, build: buildAffiliate },
   { resource: 'referrals', records: referrals, build: buildReferral },
   { resource: 'commissions', records: commissions, build: buildCommission },
+  { resource: 'payouts', records: payouts, build: buildPayout },
 ];

@@ -3,12 +3,12 @@
 
 import { expect, test } from 'vitest';
 import { columnsOf, RECORDS } from '../../src/contract/records.ts';
-import { COLUMN_TYPES, type MirroredTable } from '../../src/records/mirrored-tables.ts';
+import { COLUMN_TYPES, type MirroredTable } from '../../src/decode/mirrored-tables.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { PAGES } from '../support/read-docs.ts';
 
 const COLUMNS = 'migrations/0001_mirrored_tables.sql';
-const VIEWS = 'migrations/0011_reports.sql';
+const VIEWS = 'migrations/reports/records.sql';
 const CONTRACT = 'docs/api-contract.md';
 
 /** JSON of which the reports show no more than single figures. */

@@ -3,14 +3,13 @@
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type CrawlOptions, crawl } from '../../src/crawl/crawl.ts';
-import { makeLoader } from '../../src/crawl/loader.ts';
-import { overlapStart, walkOverlap } from '../../src/crawl/overlap-walk.ts';
+import type { CrawlOptions, Verdict } from '../../src/crawl/crawl.ts';
+import { overlapStart } from '../../src/crawl/overlap-walk.ts';
 import type { Page } from '../../src/crawl/page.ts';
-import { prefixStart, walkPrefix } from '../../src/crawl/prefix-walk.ts';
-import type { WalkVerdict } from '../../src/crawl/verdict.ts';
+import { prefixStart } from '../../src/crawl/prefix-walk.ts';
 import { type ListCase, listCases, type MovingList, makeMovingList } from '../support/moving-list.ts';
 import { sized } from '../support/sizes.ts';
+import { crawl, walkOverlap, walkPrefix } from '../support/walks.ts';
 
 const WALKS = sized(1000, 4000);
 
@@ -40,26 +39,13 @@ function runs(...examples: ListCase[]) {
   return { numRuns: WALKS, examples: examples.map((example): [ListCase] => [example]) };
 }
 
-function crawlList(
-  list: MovingList,
-  given: ListCase,
-  options: Partial<CrawlOptions> = {},
-): Promise<WalkVerdict> {
+function crawlList(list: MovingList, given: ListCase, options: Partial<CrawlOptions> = {}): Promise<Verdict> {
   return crawl(list, {
     limit: given.limit,
     resumeFrom: null,
     head: 'always',
     ...options,
   });
-}
-
-/** What every peer does: page after page until there is no next one. */
-async function walkPlainly(list: MovingList, given: ListCase): Promise<void> {
-  for (let page = 1; ; page += 1) {
-    const answer = await list.listPage({ page, limit: Math.min(given.limit, given.maximumLimit) });
-    await list.load([answer], prefixStart(given.limit));
-    if (answer.isLast) return;
-  }
 }
 
 describe('the prefix walk', () => {
@@ -69,10 +55,7 @@ describe('the prefix walk', () => {
     await fc.assert(
       fc.asyncProperty(listCases('at-head'), async (given) => {
         const list = makeMovingList(given);
-        const loader = makeLoader(list);
-        const from = prefixStart(given.limit);
-        const { how } = await walkPrefix({ listPage: list.listPage, loader }, from, {});
-        await loader.drain();
+        const { how } = await walkPrefix(list, prefixStart(given.limit));
         walks += 1;
         if (how !== 'complete') gaveUp += 1;
         else expect(list.missed()).toEqual([]);
@@ -80,21 +63,6 @@ describe('the prefix walk', () => {
       runs(DELETED_BEHIND_US),
     );
     expect(gaveUp / walks).toBeLessThan(0.01);
-  });
-
-  test('costs one request per page while the list is still', async () => {
-    await fc.assert(
-      fc.asyncProperty(listCases('at-head'), async (given) => {
-        const list = makeMovingList({ ...given, movingAnswers: 0 });
-        const loader = makeLoader(list);
-        await walkPrefix({ listPage: list.listPage, loader }, prefixStart(given.limit), {});
-        await loader.drain();
-        const limit = Math.min(given.limit, given.maximumLimit);
-        expect(list.answers()).toBe(Math.max(1, Math.ceil(given.size / limit)));
-        expect(list.seen.size).toBe(given.size);
-      }),
-      { numRuns: sized(125, 500) },
-    );
   });
 });
 
@@ -105,9 +73,7 @@ describe('the overlap walk', () => {
     await fc.assert(
       fc.asyncProperty(listCases('anywhere'), async (given) => {
         const list = makeMovingList(given);
-        const loader = makeLoader(list);
-        const { how } = await walkOverlap({ listPage: list.listPage, loader }, overlapStart(given.limit), {});
-        await loader.drain();
+        const { how } = await walkOverlap(list, overlapStart(given.limit));
         walks += 1;
         if (how !== 'complete') gaveUp += 1;
         else expect(list.missed()).toEqual([]);
@@ -120,11 +86,25 @@ describe('the overlap walk', () => {
   test('costs about a seventh more requests than plain pages on a long, still list', async () => {
     const given = { size: 100_000, limit: 100, maximumLimit: 100 };
     const list = makeMovingList({ ...given, changes: [[]], movingAnswers: 0 });
-    const loader = makeLoader(list);
-    await walkOverlap({ listPage: list.listPage, loader }, overlapStart(100), {});
-    await loader.drain();
+    await walkOverlap(list, overlapStart(100));
     expect(list.answers()).toBeGreaterThan(1000);
     expect(list.answers()).toBeLessThan(1200);
+  });
+
+  test('that was killed joins on where it stopped: a still list costs no request more', async () => {
+    const options = { limit: 100, head: 'always', resumeFrom: overlapStart(100) } as const;
+    const makeList = () =>
+      makeMovingList({ size: 2000, limit: 100, maximumLimit: 100, changes: [[]], movingAnswers: 0 });
+    const [whole, list] = [makeList(), makeList()];
+    await crawl(whole, options);
+    const listPage: MovingList['listPage'] = async (request) => {
+      if (list.answers() === 15) throw new Error('killed');
+      return list.listPage(request);
+    };
+    await expect(crawl({ ...list, listPage }, options)).rejects.toThrow('killed');
+    const verdict = await crawl(list, { ...options, resumeFrom: list.lastCheckpoint() });
+    expect(verdict).toMatchObject({ verified: true, walk: 'overlap', distinct: 2000 });
+    expect(list.answers()).toBe(whole.answers());
   });
 });
 
@@ -159,24 +139,6 @@ describe('a crawl', () => {
     );
     expect(excused).toBeGreaterThan(0);
     expect(excused / WALKS).toBeLessThan(0.02);
-  });
-
-  test('of a list at rest sees every row, verified, whatever the crawl before it missed', async () => {
-    await fc.assert(
-      fc.asyncProperty(listCases('anywhere'), async (given) => {
-        const list = makeMovingList(given);
-        await crawlList(list, given);
-        list.rest();
-        const { verified, distinct, total } = await crawlList(list, given);
-        expect(verified).toBe(true);
-        expect([...list.seen].sort()).toEqual(list.current().sort());
-        expect(distinct).toBe(total);
-      }),
-      {
-        ...runs(DELETED_BEHIND_US, BACK_DATED_WHILE_ONE_VANISHED),
-        numRuns: sized(250, 1000),
-      },
-    );
   });
 
   test('loads every page that was answered, once and in the order of asking, and asks for one at a time', async () => {
@@ -293,72 +255,4 @@ describe('a crawl', () => {
       crawlList({ ...list, listPage, load }, { ...STILL, changes: [[]], movingAnswers: 0 }),
     ).rejects.toThrow('the load fails');
   });
-
-  test('with a page that is older than its question is read to its end, and not verified, also where it is killed', async () => {
-    const given: ListCase = { ...STILL, size: 50, changes: [], movingAnswers: 0 };
-    const killed = new Error('killed');
-    const reason = expect.stringContaining('with a page that was 300 s old');
-    for (const [stored, killedAt] of [
-      [1, null],
-      [7, null],
-      // The head.
-      [8, null],
-      [1, 4],
-    ] as const) {
-      const list = makeMovingList(given);
-      let asked = 0;
-      const listPage: MovingList['listPage'] = async (request) => {
-        asked += 1;
-        if (asked === killedAt) throw killed;
-        return { ...(await list.listPage(request)), ...(asked === stored && { ageMs: 300_000 }) };
-      };
-      const behindCache = { ...list, listPage };
-      let verdict = await crawlList(behindCache, given).catch((error) => {
-        expect(error).toBe(killed);
-        return null;
-      });
-      verdict ??= await crawlList(behindCache, given, { resumeFrom: list.lastCheckpoint() });
-      expect(verdict).toMatchObject({ verified: false, reason, distinct: 50 });
-      expect(list.seen.size).toBe(50);
-    }
-  });
-
-  test('is not verified where the program states more records than it serves', async () => {
-    const list = makeMovingList({
-      size: 30,
-      limit: 10,
-      maximumLimit: 10,
-      changes: [[]],
-      movingAnswers: 0,
-    });
-    const listPage: MovingList['listPage'] = async (request) => ({
-      ...(await list.listPage(request)),
-      total: 31,
-    });
-    const verdict = await crawl({ ...list, listPage }, { limit: 10, resumeFrom: null, head: 'always' });
-    expect(verdict).toEqual({
-      verified: false,
-      reason: '30 different records were seen, where the program says that it has 31',
-      walk: 'overlap',
-      distinct: 30,
-      total: 31,
-    });
-  });
-});
-
-test('the plain walk that every peer uses misses rows on the same lists', async () => {
-  let missing = 0;
-  let moved = 0;
-  await fc.assert(
-    fc.asyncProperty(listCases('at-head'), async (given) => {
-      const list = makeMovingList(given);
-      await walkPlainly(list, given);
-      if (list.did.size === 0) return;
-      moved += 1;
-      if (list.missed().length > 0) missing += 1;
-    }),
-    runs(DELETED_BEHIND_US),
-  );
-  // Three in four.
-  expect(missing / moved).toBeGreaterThan(0.5);
 });

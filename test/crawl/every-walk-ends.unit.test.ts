@@ -2,11 +2,11 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type CrawlOptions, crawl } from '../../src/crawl/crawl.ts';
-import { makeLoader } from '../../src/crawl/loader.ts';
-import { overlapStart, walkOverlap } from '../../src/crawl/overlap-walk.ts';
+import type { CrawlOptions } from '../../src/crawl/crawl.ts';
+import { overlapStart } from '../../src/crawl/overlap-walk.ts';
 import type { Checkpoint, Page, PageRequest } from '../../src/crawl/page.ts';
-import { prefixStart, walkPrefix } from '../../src/crawl/prefix-walk.ts';
+import { prefixStart } from '../../src/crawl/prefix-walk.ts';
+import { crawl, walkOverlap, walkPrefix } from '../support/walks.ts';
 
 /** A crawl that is still going after so many requests would never end. */
 const NEVER = 5_000;
@@ -84,29 +84,40 @@ describe('a crawl of a program that contradicts itself', () => {
     if (verified) expect(program.seen.size).toBe(2000);
   });
 
-  test('a page number that is always 1', async () => {
-    const program = makeProgram((request) => ({ ...pageOf(2000, request), start: 0 }));
+  test.each<[string, Answer, RegExp, number]>([
+    [
+      'a page number that is always 1',
+      (request) => ({ ...pageOf(2000, request), start: 0 }),
+      /asked for page \d of 100, it answered page 1 of 100 records each, 3 times/,
+      10,
+    ],
+    [
+      'a limit that is larger than the one that was asked for',
+      (request) => ({ ...pageOf(2000, request), start: (request.page - 1) * 1000, limit: 1000 }),
+      /asked for page (\d) of 100, it answered page \1 of 1000 records each/,
+      10,
+    ],
+    [
+      'a list that grows with every answer as fast as it is read',
+      (request, answered) => pageOf(1000 * (answered + 1), request),
+      /took 100 requests without coming to its end, where 10 /,
+      100,
+    ],
+    [
+      'a total that is less than what its own pages hold',
+      (request) => ({ ...pageOf(130, request), total: 90 }),
+      /^the API contradicts itself: 130 different .* it says that it has 90, and the list stood still$/,
+      4,
+    ],
+  ])('%s', async (_, answer, reason, most) => {
+    const program = makeProgram(answer);
     expect(await crawl(program, OPTIONS)).toMatchObject({
       verified: false,
-      reason: expect.stringMatching(
-        /asked for page \d of 100, it answered page 1 of 100 records each, 3 times/,
-      ),
+      reason: expect.stringMatching(reason),
     });
-    expect(program.answered()).toBeLessThanOrEqual(10);
+    expect(program.answered()).toBeLessThanOrEqual(most);
     // What was read is loaded all the same.
-    expect(program.seen.size).toBeGreaterThanOrEqual(200);
-  });
-
-  test('a limit that is larger than the one that was asked for', async () => {
-    const program = makeProgram((request) => ({
-      ...pageOf(2000, request),
-      start: (request.page - 1) * 1000,
-      limit: 1000,
-    }));
-    expect(await crawl(program, OPTIONS)).toMatchObject({
-      verified: false,
-      reason: expect.stringMatching(/asked for page (\d) of 100, it answered page \1 of 1000 records each/),
-    });
+    expect(program.seen.size).toBeGreaterThanOrEqual(100);
   });
 
   test('a page that is another one once is asked for again, and the list verified', async () => {
@@ -133,14 +144,6 @@ describe('a crawl of a program that contradicts itself', () => {
     });
     expect(program.answered()).toBe(20 + 200);
   });
-
-  test('a list that grows with every answer as fast as it is read', async () => {
-    const program = makeProgram((request, answered) => pageOf(1000 * (answered + 1), request));
-    expect(await crawl(program, OPTIONS)).toMatchObject({
-      verified: false,
-      reason: expect.stringMatching(/took 100 requests without coming to its end, where 10 /),
-    });
-  });
 });
 
 test('the last page, answered where a later one was asked for, ends the walk: the list became shorter', async () => {
@@ -150,6 +153,18 @@ test('the last page, answered where a later one was asked for, ends the walk: th
     return pageOf(size, { ...request, page: Math.min(request.page, last) });
   });
   expect(await crawl(program, OPTIONS)).toMatchObject({ verified: true, distinct: 300, total: 290 });
+});
+
+test('the last page, answered where a later one exists by the total, is another page than the one asked for', async () => {
+  const program = makeProgram((request) => {
+    const isBeyond = request.page * request.limit > 1000;
+    const page = pageOf(2000, isBeyond ? { ...request, page: 10 } : request);
+    return { ...page, isLast: isBeyond };
+  });
+  expect(await crawl(program, OPTIONS)).toMatchObject({
+    verified: false,
+    reason: expect.stringContaining('asked for page 11 of 100, it answered page 10 of 100'),
+  });
 });
 
 test.each([
@@ -164,7 +179,7 @@ test.each([
     const verdict = await crawl(program, { ...OPTIONS, resumeFrom: overlapStart(100) });
     expect(verdict).toMatchObject({
       verified: false,
-      reason: `the program serves at most ${most} records to a page, and no page of that size or less has both records ${position} and ${position + 1}`,
+      reason: `the API serves at most ${most} records to a page, and no page of that size or less has both records ${position} and ${position + 1}`,
     });
     expect(program.answered()).toBeLessThan(2 * (position / most));
   },
@@ -237,11 +252,9 @@ describe('whatever a program answers', () => {
       fc.asyncProperty(answers, async (script) => {
         for (const isExact of [false, true]) {
           const program = makeProgram(play(script));
-          const deps = { listPage: program.listPage, loader: makeLoader(program) };
           const { checkpoint } = isExact
-            ? await walkOverlap(deps, overlapStart(LIMIT), {})
-            : await walkPrefix(deps, prefixStart(LIMIT), {});
-          await deps.loader.drain();
+            ? await walkOverlap(program, overlapStart(LIMIT))
+            : await walkPrefix(program, prefixStart(LIMIT));
           const cap = Math.max(100, 10 * Math.ceil((checkpoint.tally.firstTotal ?? 0) / checkpoint.limit));
           expect(program.answered()).toBeLessThanOrEqual(cap);
           mostAnswers = Math.max(mostAnswers, program.answered());
@@ -277,19 +290,19 @@ describe('a record without an identifier', () => {
     reason: 'the list has a record without a usable identifier, which may be any of its records',
   };
 
-  test.each(['when-moved', 'always'] as const)(
-    'leaves a list unverified, with that as the reason, once it is read to its end (head: %s)',
-    async (head) => {
-      const program = makeProgram((request) => withNameless(2000, 150, request));
-      expect(await crawl(program, { ...OPTIONS, head })).toMatchObject({ ...UNPROVEN, distinct: 1999 });
-      expect(program.answered()).toBe(20);
-    },
-  );
-
-  test('leaves a list unverified that is read by the overlap walk', async () => {
+  test.each<[string, Partial<CrawlOptions>, number, object]>([
+    ['when it is read to its end', { head: 'when-moved' }, 20, { distinct: 1999 }],
+    ['when its head is to be read always', { head: 'always' }, 20, { distinct: 1999 }],
+    [
+      'when the overlap walk reads it',
+      { resumeFrom: overlapStart(100) },
+      NEVER,
+      { walk: 'overlap', distinct: 1999 },
+    ],
+  ])('leaves a list unverified, with that as the reason, %s', async (_, options, most, verdict) => {
     const program = makeProgram((request) => withNameless(2000, 150, request));
-    const options = { ...OPTIONS, resumeFrom: overlapStart(100) };
-    expect(await crawl(program, options)).toMatchObject({ ...UNPROVEN, walk: 'overlap', distinct: 1999 });
+    expect(await crawl(program, { ...OPTIONS, ...options })).toMatchObject({ ...UNPROVEN, ...verdict });
+    expect(program.answered()).toBeLessThanOrEqual(most);
   });
 
   test('leaves a list unverified at whose head alone it is', async () => {
@@ -309,17 +322,6 @@ describe('a record without an identifier', () => {
     expect(await crawl(resumed, options)).toMatchObject(UNPROVEN);
     expect(resumed.answered()).toBeLessThan(20);
   });
-});
-
-test('a total that is less than what its own pages hold', async () => {
-  const program = makeProgram((request) => ({ ...pageOf(130, request), total: 90 }));
-  expect(await crawl(program, OPTIONS)).toMatchObject({
-    verified: false,
-    reason:
-      'the program contradicts itself: 130 different records were seen, where it says that it has 90, and the list stood still',
-  });
-  expect(program.seen.size).toBe(130);
-  expect(program.answered()).toBeLessThanOrEqual(4);
 });
 
 test('a total that is short once is no contradiction', async () => {

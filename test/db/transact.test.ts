@@ -3,12 +3,12 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { type Database, makeDatabase } from '../../src/db/database.ts';
+import type { Database } from '../../src/db/database.ts';
 import { transact } from '../../src/db/transact.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 const database = await createTestDatabase();
-const db = makeDatabase(database.pool);
+const { db } = database;
 await database.pool.query('create table noted (attempt int)');
 
 test('every connection gives up its transaction when its process is stopped for seconds', async () => {
@@ -25,15 +25,6 @@ test('a transaction that the server closed between two statements is done again,
     await sql`select 1`.execute(trx);
   });
   expect((await database.pool.query('select attempt from noted')).rows).toEqual([{ attempt: 2 }]);
-});
-
-test('a deadlock is done again', async () => {
-  let attempts = 0;
-  await transact(db, async (trx) => {
-    attempts += 1;
-    if (attempts === 1) await sql`do $$ begin raise exception using errcode = '40P01'; end $$`.execute(trx);
-  });
-  expect(attempts).toBe(2);
 });
 
 test('a transaction that meets a deadlock again and again ends with it', async () => {

@@ -3,17 +3,16 @@
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { makeDatabase } from '../../src/db/database.ts';
-import { askForProbe } from '../../src/queue/program-state.ts';
-import { migrateQueue } from '../../src/queue/queue-tables.ts';
-import { buildDashboard } from '../dashboard/dashboard.ts';
+import { expect, test } from 'vitest';
+import { migrateQueue } from '../../src/worker/queue/queue-tables.ts';
+import { askForProbe } from '../../src/worker/queue/worker-state.ts';
+import { buildDashboard } from '../../tools/dashboard/dashboard.ts';
 import { basic, runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
 import { startCommandWorker } from '../support/command-worker.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { makeDirectory } from '../support/directory.ts';
 import { startPrometheus } from '../support/prometheus.ts';
 import { ROOT } from '../support/read-docs.ts';
 
@@ -45,8 +44,7 @@ test('promtool accepts every expression of the dashboard', async () => {
     record: `dashboard:${index}`,
     expr: expr.replaceAll('$__rate_interval', '5m').replaceAll('$job', 'affiliate-mirror'),
   }));
-  const directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-dashboard-'));
-  onTestFinished(() => rm(directory, { recursive: true }));
+  const directory = await makeDirectory();
   const file = join(directory, 'rules.yml');
   await writeFile(file, JSON.stringify({ groups: [{ name: 'dashboard', rules }] }));
   expect(promtool(['check', 'rules', file])).toMatchObject({
@@ -59,7 +57,6 @@ test('Prometheus scrapes a worker, and an alert fires while the program refuses 
   const program = await createTestDatabase();
   const size = { affiliates: 5, referrals: 20 };
   let sandbox: TestSandbox = await runSandbox(program.pool, size);
-  onTestFinished(() => sandbox.close());
   const port = Number(new URL(sandbox.url).port);
   const database = await createTestDatabase();
   await migrateQueue(database.pool, { redisUrl: null, databaseUrl: database.url, mirrorSchema: 'mirror' });
@@ -92,7 +89,7 @@ test('Prometheus scrapes a worker, and an alert fires while the program refuses 
   // And its old one again.
   await sandbox.close();
   sandbox = await runSandbox(program.pool, { ...size, port });
-  await askForProbe(makeDatabase(database.pool));
+  await askForProbe(database.db);
   await expect.poll(() => prometheus.firing()).not.toContain('AffiliateMirrorSecretRefused');
   expect(await prometheus.query('affiliate_mirror_secret_refused')).toBe(0);
 

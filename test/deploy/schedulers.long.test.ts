@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CronExpressionParser } from 'cron-parser';
 import { expect, test } from 'vitest';
-import { TIMINGS } from '../../src/queue/timings.ts';
+import { TIMINGS } from '../../src/worker/queue/timings.ts';
 import { runCli } from '../support/run-cli.ts';
 
 const DIRECTORY = join(import.meta.dirname, '../../docs/deploy');
@@ -53,17 +53,6 @@ test('each line of the crontab has a time, a user, and a command that exists', a
     execFileSync('sh', ['-n', '-c', command]);
     expect(commandsIn(command)).toHaveLength(1);
     for (const known of commandsIn(command)) await expectKnown(known);
-  }
-});
-
-test('what the lines of the crontab write to is made by the steps above them, for their user', () => {
-  const crontab = read('crontab');
-  // Log lines of a good run would be mailed.
-  expect(crontab).toMatch(/^LOG_LEVEL=error$/m);
-  const written = [...crontab.matchAll(/>> (\S+)\/[\w.]+$/gm)].map(([, directory]) => directory);
-  expect(written).toHaveLength(2);
-  for (const directory of written) {
-    expect(crontab).toContain(`install -d -o mirror -g mirror -m 750 ${directory}\n`);
   }
 });
 

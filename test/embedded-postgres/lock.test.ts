@@ -1,20 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { tryLock, waitForLock } from '../../src/embedded-postgres/lock.ts';
+import { makeDirectory } from '../support/directory.ts';
 
 let directory: string;
 let path: string;
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-lock-'));
+  directory = await makeDirectory();
   path = join(directory, 'lock');
 });
-
-afterEach(() => rm(directory, { recursive: true }));
 
 const MODULE = new URL('../../src/embedded-postgres/lock.ts', import.meta.url).href;
 
@@ -59,18 +56,4 @@ it('is free once its holder was killed', async () => {
   const lock = await waiting;
   expect(lock).not.toBeNull();
   lock?.release();
-});
-
-it('gives up waiting after the time given', async () => {
-  const mine = tryLock(path, 'exclusive');
-  expect(await waitForLock(path, 0)).toBeNull();
-  mine?.release();
-  mine?.release();
-  const next = tryLock(path, 'exclusive');
-  expect(next).not.toBeNull();
-  next?.release();
-});
-
-it('says so where the file cannot be made', () => {
-  expect(() => tryLock(join(directory, 'none', 'lock'), 'shared')).toThrow('unable to open database file');
 });

@@ -4,8 +4,8 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { makePool } from '../../src/db/pool.ts';
-import { makeLogger } from '../../src/log.ts';
+import { makeLogger } from '../../src/base/log.ts';
+import { makePool } from '../../src/db/connect/pool.ts';
 import { runSandbox, SECRET } from '../sandbox/running-sandbox.ts';
 import { startCommandWorker } from '../support/command-worker.ts';
 import {
@@ -38,7 +38,6 @@ const BACKUPS = {
 test.each(Object.entries(BACKUPS))('a backup %s brings the mirror back', async (_name, restore) => {
   const { pool } = await createTestDatabase();
   const sandbox = await runSandbox(pool, { affiliates: 20, referrals: 400, optionalLists: ['commissions'] });
-  onTestFinished(() => sandbox.close());
   const environment = (database: string) => ({
     DATABASE_URL: database,
     AFFILIATE_API_URL: sandbox.url,

@@ -3,17 +3,17 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeApiClient } from '../../src/api/client.ts';
+import { makeLogger } from '../../src/base/log.ts';
 import { makeTakePermit } from '../../src/budget/shared-budget.ts';
 import type { Priority } from '../../src/budget/waits.ts';
-import { awaitUpdates } from '../../src/commissions/writer/await-updates.ts';
-import { readRateLimit } from '../../src/config/rate-limit.ts';
+import { readRateLimit } from '../../src/config/program/rate-limit.ts';
+import { makePool } from '../../src/db/connect/pool.ts';
 import { makeDatabase } from '../../src/db/database.ts';
-import { makePool } from '../../src/db/pool.ts';
-import { makeCommissionsSource } from '../../src/jobs/commissions-job.ts';
-import { makeSchedules, makeSyncSource } from '../../src/jobs/sync-job.ts';
-import { makeLogger } from '../../src/log.ts';
-import { startWorker } from '../../src/queue/start-worker.ts';
-import { TIMINGS, type Timings } from '../../src/queue/timings.ts';
+import { awaitUpdates } from '../../src/payments/write/await-updates.ts';
+import { startWorker } from '../../src/worker/queue/start-worker.ts';
+import { TIMINGS, type Timings } from '../../src/worker/queue/timings.ts';
+import { makeCommissionsSource } from '../../src/worker/sources/commissions-job.ts';
+import { makeSchedules, makeSyncSource } from '../../src/worker/sources/sync-job.ts';
 
 export interface BusyProcessOptions {
   readonly role: 'worker' | 'foreground';

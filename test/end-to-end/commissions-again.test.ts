@@ -1,56 +1,37 @@
-// What a batch says about a row that was asked for before, and about one whose sale was refunded, at the command line.
+// What a batch says about a row that was asked for before, also where the affiliate program has something else by now,
+// and about one whose sale was refunded, at the command line.
 
-import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readBatchFile } from '../../src/commissions/files/batch-file.ts';
-import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
-import { readDocument } from '../schemas/read-document.ts';
-import { countWaiting } from '../support/count-waiting.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { type CliRun, runCli, spawnCli } from '../support/run-cli.ts';
+import { parse } from 'csv-parse/sync';
+import { expect, test } from 'vitest';
+import { readDocument } from '../../tools/schemas/read-document.ts';
+import { runSandbox, SECRET } from '../sandbox/running-sandbox.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { makeDirectory } from '../support/directory.ts';
+import { type CliRun, runCli } from '../support/run-cli.ts';
 
-let database: TestDatabase;
-let sandbox: TestSandbox;
-let directory: string;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  sandbox = await runSandbox(database.pool, { referrals: 400 });
-  directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-again-'));
-  return () => sandbox.close();
-});
-afterAll(() => rm(directory, { recursive: true, force: true }));
+const database = await createTestDatabase();
+const sandbox = await runSandbox(database.pool, { referrals: 400, optionalLists: ['commissions'] });
+const directory = await makeDirectory();
 
 const AT = '2026-10-01T12:00:00Z';
 
-const environment = () => ({
-  DATABASE_URL: database.url,
-  AFFILIATE_API_URL: sandbox.url,
-  AFFILIATE_API_SECRET: SECRET,
-  API_RATE_LIMIT: 'none',
-});
-
-function commissions(...args: string[]): Promise<CliRun> {
-  return runCli(['commissions', ...args], environment());
+function run(...args: string[]): Promise<CliRun> {
+  return runCli(args, {
+    DATABASE_URL: database.url,
+    AFFILIATE_API_URL: sandbox.url,
+    AFFILIATE_API_SECRET: SECRET,
+    API_RATE_LIMIT: 'none',
+  });
 }
+
+const commissions = (...args: string[]) => run('commissions', ...args);
 
 async function file(name: string, ...lines: string[]): Promise<string> {
   const path = join(directory, name);
   await writeFile(path, `${lines.join('\n')}\n`);
   return path;
-}
-
-async function commissionWhere(condition: string): Promise<string> {
-  const { rows } = await database.pool.query<{ id: string }>(
-    `select id from sandbox.commissions
-     where paid_at is null and ${condition} and id not in (select commission_id from commission_updates)
-     order by id limit 1`,
-  );
-  return rows[0]?.id ?? '';
 }
 
 async function unpaidCommissions(count: number): Promise<string[]> {
@@ -72,7 +53,7 @@ async function requestsFor(id: string): Promise<number> {
 }
 
 test('a key of the user’s own counts as such whatever it begins with: --again does not ask again under it', async () => {
-  const id = await commissionWhere('voided_at is null');
+  const [id = ''] = await unpaidCommissions(1);
   const header = 'commission_id,action,paid_at,idempotency_key';
   const path = await file('own-key.csv', header, `${id},pay,${AT},row:4711`);
   expect((await commissions('apply', path, '--wait')).code).toBe(0);
@@ -132,105 +113,13 @@ test('a key that names another request is a problem of its line, in the dry run 
   expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('asked_before')]);
 });
 
-test('a row that was taken back, or dropped for one that was, is named with --again, and the exit code is 3', async () => {
-  const [id = '', other = ''] = await unpaidCommissions(2);
-  const path = await file(
-    'cancelled.csv',
-    'commission_id,action,paid_at',
-    `${id},pay,${AT}`,
-    `${other},pay,${AT}`,
-  );
-  expect((await commissions('apply', path)).code).toBe(0);
-  expect((await commissions('pay', other, '--supersede')).code).toBe(0);
-  for (const one of [id, other]) expect((await commissions('cancel', one)).code).toBe(0);
-  for (const flag of ['--wait', '--json']) {
-    const again = await commissions('apply', path, flag);
-    expect(again.code).toBe(3);
-    expect(again.stderr).toMatch(
-      /^line 2: request \d+ asked for this and ended as cancelled \(cancelled .*\): --again asks anew$/m,
-    );
-    expect(again.stderr).toMatch(
-      /^line 3: request \d+ asked for this and ended as superseded \(superseded .*\): --again asks anew$/m,
-    );
-  }
-  const dry = await commissions('apply', path, '--dry-run', '--json');
-  expect(dry.code).toBe(3);
-  expect(dry.stderr).toMatch(/^line 2: request \d+ asked for this and ended as cancelled /m);
-  expect(readDocument('commissions-dry-run', dry.stdout).rows).toMatchObject(
-    ['cancelled', 'superseded'].map((state) => ({
-      would: 'asked_before',
-      outcome: expect.stringMatching(
-        `^request \\d+ asked for this and ended as ${state} \\(.*\\): --again asks`,
-      ),
-    })),
-  );
-  expect((await commissions('apply', path, '--wait', '--again')).code).toBe(0);
-  expect((await sandbox.commission(id)).paid_at).toBe('2026-10-01T12:00:00.000Z');
-});
-
-test('a dry run ends with the exit code of applying, where the only trouble is rows that were asked for before', async () => {
-  const [conflict = '', overtaken = '', good = ''] = await unpaidCommissions(3);
-  const header = 'commission_id,action,paid_at,expected_amount';
-  const bad = await file('ended-badly.csv', header, `${conflict},pay,${AT},1`);
-  expect((await commissions('apply', bad, '--wait')).code).toBe(3);
-  const fine = await file('ended-well.csv', header, `${good},pay,${AT},`);
-  expect((await commissions('apply', fine, '--wait')).code).toBe(0);
-  const late = await file('overtaken.csv', header, `${overtaken},pay,${AT},`);
-  expect((await commissions('apply', late)).code).toBe(0);
-  expect((await commissions('unpay', overtaken)).code).toBe(0);
-
-  for (const [path, code, words] of [
-    [bad, 3, /^line 2: request \d+ asked for this and ended as conflict \(.*\): --again asks anew$/m],
-    [
-      late,
-      3,
-      /^line 2: request \d+ asked for this and still waits, but request \d+ came later: --again asks anew$/m,
-    ],
-    [fine, 0, /^1 of 1 was asked for before: not queued again$/m],
-  ] as const) {
-    for (const flags of [['--dry-run'], []]) {
-      const again = await commissions('apply', path, ...flags);
-      expect([path, flags, again.code]).toEqual([path, flags, code]);
-      expect(again.stderr).toMatch(words);
-    }
-  }
-});
-
-test('a refunded sale ends a row as conflict, unless the row or the command says otherwise', async () => {
-  const id = await commissionWhere('voided_at is not null');
-  const paidAt = async () => (await sandbox.commission(id)).paid_at;
-  const path = await file('refunded.csv', 'commission_id,action,paid_at', `${id},pay,${AT}`);
-  const preview = await commissions('apply', path, '--dry-run');
-  expect(preview.code).toBe(3);
-  expect(preview.stdout + preview.stderr).toMatch(
-    /conflict +│ its sale is fully refunded .*--even-if-refunded/,
-  );
-  expect((await commissions('apply', path, '--wait')).code).toBe(3);
-  expect((await commissions('pay', id, '--at', AT, '--wait')).code).toBe(3);
-  expect(await paidAt()).toBeNull();
-
-  // Another request than the one that was held back, so it is asked for without --again.
-  const forced = await commissions('apply', path, '--even-if-refunded', '--wait');
-  expect(forced.code).toBe(0);
-  expect(await paidAt()).toBe('2026-10-01T12:00:00.000Z');
-  expect((await commissions('unpay', id, '--wait')).code).toBe(0);
-
-  const ofRow = await file(
-    'refunded-row.csv',
-    'commission_id,action,paid_at,even_if_refunded',
-    `${id},pay,2026-10-02T12:00:00Z,TRUE`,
-  );
-  expect((await commissions('apply', ofRow, '--wait')).code).toBe(0);
-  expect(await paidAt()).toBe('2026-10-02T12:00:00.000Z');
-  expect((await commissions('unpay', id, '--wait')).code).toBe(0);
-  expect((await commissions('pay', id, '--at', AT, '--even-if-refunded', '--wait')).code).toBe(0);
-  expect(await paidAt()).toBe('2026-10-01T12:00:00.000Z');
-});
-
 test('--even-if-refunded asks anew only for what the refund held back, and what it paid is not asked for again', async () => {
-  const refunded = await commissionWhere('voided_at is not null');
-  const one = await commissionWhere('voided_at is null');
-  const two = await commissionWhere(`voided_at is null and id <> '${one}'`);
+  const [refunded = '', one = '', two = ''] = await unpaidCommissions(3);
+  await database.pool.query(
+    `update sandbox.sales set refund_amount_cents = charge_amount_cents, sale_amount_cents = 0
+     where id = (select sale_id from sandbox.commissions where id = $1)`,
+    [refunded],
+  );
   const rows = [refunded, one, two].map((id) => `${id},pay,${AT},unpaid`);
   const path = await file('rf.csv', 'commission_id,action,paid_at,expected_paid_at', ...rows);
   // Queued and not applied yet: the flag makes no second request of what waits.
@@ -248,41 +137,11 @@ test('--even-if-refunded asks anew only for what the refund held back, and what 
   expect(forced.stderr).toContain('2 of 3 were asked for before');
   expect((await sandbox.commission(refunded)).paid_at).toBe('2026-10-01T12:00:00.000Z');
 
-  // With the flag or without, it is the same payment from now on.
-  for (const flags of [['--even-if-refunded'], []]) {
-    const again = await commissions('apply', path, '--wait', ...flags);
-    expect(again.code, again.stderr).toBe(0);
-    expect(again.stderr).toContain('3 of 3 were asked for before');
-  }
+  // Without the flag, it is the same payment from now on.
+  const again = await commissions('apply', path, '--wait');
+  expect(again.code, again.stderr).toBe(0);
+  expect(again.stderr).toContain('3 of 3 were asked for before');
   expect(await Promise.all([refunded, one, two].map(requestsFor))).toEqual([2, 1, 1]);
-});
-
-test('even_if_refunded is read in every spelling of yes and no, and refused elsewhere', async () => {
-  const ids = [1, 2, 3, 4, 5, 6].map((digit) => `0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c1${digit}`);
-  const read = (...lines: string[]) => readBatchFile(new TextEncoder().encode(lines.join('\n')));
-  const csv = await read(
-    'commission_id,action,paid_at,even_if_refunded',
-    `${ids[0]},pay,${AT},Yes`,
-    `${ids[1]},pay,${AT},no`,
-    `${ids[2]},pay,${AT},`,
-    `${ids[3]},pay,${AT},perhaps`,
-    `${ids[4]},unpay,,true`,
-    `${ids[5]},unpay,,false`,
-  );
-  expect(csv.rows.map(({ request }) => request.even_if_refunded)).toEqual([true, false, false, false]);
-  expect(csv.problems.map(({ line, problem }) => `${line}: ${problem}`)).toEqual([
-    expect.stringMatching(/^5: even_if_refunded "perhaps" is neither true nor false/),
-    expect.stringMatching(/^6: even_if_refunded is true with unpay/),
-  ]);
-  const json = await read(
-    JSON.stringify({ commission_id: ids[0], action: 'pay', paid_at: AT, even_if_refunded: true }),
-    JSON.stringify({ commission_id: ids[1], action: 'pay', paid_at: AT, even_if_refunded: false }),
-  );
-  expect(json.rows.map(({ request }) => request.even_if_refunded)).toEqual([true, false]);
-  // Whoever asks to pay it all the same asks for something else.
-  expect(json.rows[0]?.request.idempotency_key).toBe(csv.rows[0]?.request.idempotency_key);
-  const plain = await read('commission_id,action,paid_at', `${ids[0]},pay,${AT}`);
-  expect(plain.rows[0]?.request.idempotency_key).not.toBe(csv.rows[0]?.request.idempotency_key);
 });
 
 test('--again run once more takes what waits since the first time, unless a later request undoes it', async () => {
@@ -302,34 +161,173 @@ test('--again run once more takes what waits since the first time, unless a late
   expect(code).toBe(0);
 });
 
-test.each([
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-  ['SIGHUP', 143],
-] as const)(
-  '%s while others have the turn ends the command before anything is queued',
-  async (signal, exit) => {
-    const [id = ''] = await unpaidCommissions(1);
-    const path = await file(`${signal}.csv`, 'commission_id,action,paid_at', `${id},pay,${AT}`);
-    const other = await database.pool.connect();
-    try {
-      await other.query('begin');
-      // However long the command takes to start.
-      await other.query('set local idle_in_transaction_session_timeout = 0');
-      await other.query(
-        `insert into commission_updates (commission_id, action) select id, 'unpay' from sandbox.commissions limit 1`,
-      );
-      const child = spawnCli(['commissions', 'apply', path], environment());
-      const [stdout, stderr] = [text(child.stdout), text(child.stderr)];
-      await expect.poll(() => countWaiting(database.pool)).toBe(1);
-      child.kill(signal);
-      expect(await once(child, 'exit')).toEqual([exit, null]);
-      expect(await stderr).toMatch(/^affiliate-mirror: stopped .*: nothing was queued$/m);
-      expect(await stdout).toBe('');
-    } finally {
-      await other.query('rollback');
-      other.release();
-    }
-    expect(await requestsFor(id)).toBe(0);
-  },
-);
+function payoutFile(id: string, action = 'pay', column = 'paid_at'): Promise<string> {
+  return file(`${action}-${id}.csv`, `commission_id,action,${column}`, `${id},${action},${AT}`);
+}
+
+/** Applies the file with the flags; returns its only row's result by column, with the run. */
+async function applyAgain(path: string, ...flags: string[]) {
+  const result = `${path}.result.csv`;
+  const applied = await commissions('apply', path, ...flags, '--result', result);
+  const rows: Record<string, string>[] = parse(await readFile(result), { bom: true, columns: true });
+  return { ...applied, row: rows[0] ?? {} };
+}
+
+test('a payment that somebody took back in the program is no longer in the result, and the exit code says so', async () => {
+  const [id = ''] = await unpaidCommissions(1);
+  const path = await payoutFile(id);
+  expect((await commissions('apply', path, '--wait')).code).toBe(0);
+  expect((await sandbox.put(id, 'paid_at=')).status).toBe(200);
+
+  // Nobody has read it since: the mirror has the payment still.
+  const unseen = await applyAgain(path, '--dry-run');
+  expect([unseen.code, unseen.row['result_paid_at']]).toEqual([0, AT]);
+
+  expect((await run('sync', 'commissions')).code).toBe(0);
+  const since = /since then it was taken back: the affiliate program had it unpaid at 2\S+Z/;
+  const wanted: [string[], string][] = [
+    [['--dry-run'], 'asked_before'],
+    [['--wait'], 'applied'],
+    [[], 'applied'],
+  ];
+  for (const [flags, state] of wanted) {
+    const again = await applyAgain(path, ...flags);
+    expect(again.row).toMatchObject({
+      result_state: state,
+      result_outcome: expect.stringMatching(since),
+      result_paid_at: '',
+      result_currency: expect.stringMatching(/^[A-Z]{3}$/),
+    });
+    expect(again.row['result_amount_minor']).toMatch(/^\d+$/);
+    expect(again.stderr).toMatch(
+      /line 2: request \d+ asked for this and ended as applied; since then it was/,
+    );
+    expect(again.stderr).toContain('--again asks anew');
+    expect(again.code).toBe(3);
+  }
+  const waited = await commissions('apply', path, '--wait', '--json');
+  expect(readDocument('commissions-requests', waited.stdout).requests).toMatchObject([
+    { state: 'applied', paid_at_after: AT, note: expect.stringMatching(since) },
+  ]);
+  expect((await sandbox.commission(id)).paid_at).toBeNull();
+
+  // What --again asks for is this command's own: it has nothing to be reported.
+  const anew = await applyAgain(path, '--again', '--wait');
+  expect([anew.code, anew.row['result_paid_at']]).toEqual([0, AT]);
+  expect(anew.row['result_outcome']).toBe(`marked paid at ${AT}`);
+});
+
+test('of a payment that a later request took back, the old file names both and the value of now', async () => {
+  const [id = '', other = ''] = await unpaidCommissions(2);
+  const header = 'commission_id,action,paid_at';
+  const path = await file('old.csv', header, `${id},pay,2026-11-27`, `${other},pay,2026-11-27`);
+  const inBerlin = ['apply', path, '--timezone', 'Europe/Berlin'];
+  expect((await commissions(...inBerlin, '--wait')).code).toBe(0);
+  expect((await commissions('unpay', id, '--wait')).code).toBe(0);
+  const { rows } = await database.pool.query<{ request: number }>(
+    'select id as request from commission_updates where commission_id = $1 order by id',
+    [id],
+  );
+  const [paid, back] = rows.map(({ request }) => request);
+  const words = `paid by request ${paid}, taken back by ${back}, unpaid now`;
+
+  const dry = await commissions(...inBerlin, '--dry-run');
+  const again = await commissions(...inBerlin, '--wait');
+  expect([dry.code, again.code]).toEqual([3, 3]);
+  for (const { stderr } of [dry, again]) expect(stderr).toContain(`line 2: ${words}: --again asks anew`);
+  const name = await nameOfAffiliate(id);
+  expect(dry.stdout).toMatch(new RegExp(`│ 2 +│ ${id} │ ${name} +│ .* │ asked_before │ ${words}: `));
+  expect(again.stdout).toMatch(
+    new RegExp(`│ 2 +│ ${paid} +│ ${id} │ ${name} +│ .* │ overtaken +│ ${words} `),
+  );
+  expect(again.stdout).toMatch(/mark paid at 2026-11-27 00:00 \+01:00 │ applied before │/);
+  expect(again.stderr).toMatch(/^0 sent now; 1 overtaken, 1 applied before$/m);
+  const { requests, sent_now } = readDocument(
+    'commissions-requests',
+    (await commissions(...inBerlin, '--wait', '--json')).stdout,
+  );
+  expect([sent_now, requests[0]]).toMatchObject([
+    0,
+    { line: 2, request: paid, state: 'applied', ended_before: true, overtaken_by: back },
+  ]);
+  // As books, the result of the old file asks for no payment of what was taken back.
+  const result = join(directory, 'old-result.csv');
+  const queued = await commissions(...inBerlin, '--result', result);
+  expect(queued.stderr).toMatch(/^nothing was queued; 1 overtaken, 1 applied before$/m);
+  expect(await readFile(result, 'utf8')).toMatch(
+    new RegExp(
+      `,overtaken,"${words}",,,.*\r\n.*,applied,applied before: marked paid at 2026-11-27 00:00 \\+01:00,2026-11-26T23:00:00Z,2026-11-27 00:00 \\+01:00,`,
+    ),
+  );
+  expect((await commissions('reconcile', result, '--timezone', 'Europe/Berlin')).code).toBe(0);
+  // One that waits takes nothing back yet.
+  await commissions('unpay', other);
+  expect((await commissions(...inBerlin, '--dry-run')).stderr).toMatch(
+    /line 3: paid by request \d+, paid at 2026-11-27 00:00 \+01:00 now; request \d+ \(unpay\) waits: --again/,
+  );
+});
+
+async function nameOfAffiliate(commission: string): Promise<string> {
+  const { rows } = await database.pool.query<{ name: string }>(
+    `select concat_ws(' ', first_name, last_name) as name from sandbox.affiliates
+     where id = (select affiliate_id from sandbox.sales
+                 where id = (select sale_id from sandbox.commissions where id = $1))`,
+    [commission],
+  );
+  return rows[0]?.name ?? 'none';
+}
+
+test('a row says also what else became of it: another payment date, another due date, a deletion', async () => {
+  const [moved = ''] = await unpaidCommissions(1);
+  const pay = await payoutFile(moved);
+  expect((await commissions('apply', pay, '--wait')).code).toBe(0);
+  const [dated = ''] = await unpaidCommissions(1);
+  const due = await payoutFile(dated, 'due', 'due_at');
+  expect((await commissions('apply', due, '--wait')).code).toBe(0);
+  await sandbox.put(moved, 'paid_at=2026-11-01T00:00:00Z');
+  await sandbox.put(dated, 'due_at=2026-12-01T00:00:00Z');
+  expect((await run('sync', 'commissions')).code).toBe(0);
+  const words = [
+    /since then it was changed: at 2\S+Z the affiliate program had it paid at 2026-11-01T00:00:00Z/,
+    /since then it was changed: at 2\S+Z the affiliate program had it payable from 2026-12-01T00:00:00Z/,
+  ];
+  for (const [index, path] of [pay, due].entries()) {
+    const again = await applyAgain(path, '--dry-run');
+    expect([again.code, again.row['result_outcome']]).toEqual([
+      3,
+      expect.stringMatching(words[index] ?? /$^/),
+    ]);
+    expect(again.row['result_paid_at']).toBe(index === 0 ? '2026-11-01T00:00:00Z' : '');
+  }
+  await database.pool.query('update commissions set _deleted_at = clock_timestamp() where id = $1', [moved]);
+  const gone = await applyAgain(pay, '--dry-run');
+  expect(gone.row).toMatchObject({ result_paid_at: '', result_amount_minor: '', result_currency: '' });
+  expect([gone.code, gone.row['result_outcome']]).toEqual([
+    3,
+    expect.stringMatching(/since then it was deleted: the affiliate program did not have it any more at 2/),
+  ]);
+});
+
+test('of a row whose request never read the commission, the result is what the mirror has', async () => {
+  const [id = ''] = await unpaidCommissions(1);
+  expect((await sandbox.put(id, 'paid_at=2026-09-01T00:00:00Z')).status).toBe(200);
+  expect((await run('sync', 'commissions')).code).toBe(0);
+  const path = await payoutFile(id);
+  const known = {
+    result_paid_at: '2026-09-01T00:00:00Z',
+    result_currency: expect.stringMatching(/^[A-Z]{3}$/),
+  };
+  const queued = await applyAgain(path);
+  expect([queued.code, queued.row]).toEqual([
+    0,
+    expect.objectContaining({ ...known, result_state: 'pending' }),
+  ]);
+  expect((await commissions('cancel', id)).code).toBe(0);
+  for (const [flag, state] of [
+    ['--dry-run', 'asked_before'],
+    ['--wait', 'cancelled'],
+  ] as const) {
+    const again = await applyAgain(path, flag);
+    expect([again.code, again.row]).toEqual([3, expect.objectContaining({ ...known, result_state: state })]);
+  }
+});

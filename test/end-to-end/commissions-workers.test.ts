@@ -1,11 +1,10 @@
 // Batches through a real worker, on either queue: with everything going wrong at once.
 
-import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { plainRequest } from '../../src/commissions/update-request.ts';
+import { plainRequest } from '../../src/payments/update-request.ts';
 import { NO_FAULTS } from '../../src/sandbox/fault-plan.ts';
-import { FAST, KINDS } from '../queue/queueing.ts';
 import { sized } from '../support/sizes.ts';
+import { KINDS } from '../worker/queue/queueing.ts';
 import { commissionsOf, makeSetting, outcomes } from './working-batches.ts';
 
 /** Both queues share the code that this is about: `npm test` shows it on one, the long tests on the other. */
@@ -54,7 +53,7 @@ describe.each(SOME_KINDS)('on %s', (kind) => {
       exact: [],
     });
     await setting.ask(requests);
-    setting.startWorker({ hasBudget: false });
+    setting.startWorker({ rateLimit: null });
     await setting.untilFinished(UPDATES);
     sandbox.setFaults(NO_FAULTS);
 
@@ -81,7 +80,7 @@ describe.each(SOME_KINDS)('on %s', (kind) => {
     const setting = await makeSetting(kind, { affiliates: 10, referrals: 300 });
     const { pool } = setting;
     const [commission] = await commissionsOf(pool, 1);
-    const worker = setting.startWorker({ timings: { ...FAST, watchIntervalMs: 600_000 } });
+    const worker = setting.startWorker({ watchIntervalMs: 600_000 });
     await setting.ask([
       plainRequest({ commission_id: commission?.id ?? '', action: 'due', due_at: '2027-01-01T00:00:00Z' }),
     ]);
@@ -90,8 +89,7 @@ describe.each(SOME_KINDS)('on %s', (kind) => {
       commission?.id,
     ]);
     await setting.untilFinished(2);
-    const ended = once(worker, 'exit');
-    worker.kill('SIGTERM');
-    expect(await ended).toEqual([0, null]);
+    worker.child.kill('SIGTERM');
+    expect(await worker.ended).toEqual({ code: 0, signal: null });
   });
 });

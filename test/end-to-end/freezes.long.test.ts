@@ -9,14 +9,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import { afterAll, test } from 'vitest';
-import { requestUpdates } from '../../src/commissions/requests/request-updates.ts';
-import { plainRequest } from '../../src/commissions/update-request.ts';
 import { makeDatabase } from '../../src/db/database.ts';
-import { migrateQueue } from '../../src/queue/queue-tables.ts';
-import { FAST, KINDS } from '../queue/queueing.ts';
+import { requestUpdates } from '../../src/payments/ask/request-updates.ts';
+import { plainRequest } from '../../src/payments/update-request.ts';
+import { migrateQueue } from '../../src/worker/queue/queue-tables.ts';
 import { runSandbox, SECRET } from '../sandbox/running-sandbox.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { startRedis } from '../support/redis.ts';
+import { FAST, KINDS } from '../worker/queue/queueing.ts';
 import type { BusyProcessOptions } from './busy-process.ts';
 
 const FREEZES = 25;

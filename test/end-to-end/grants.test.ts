@@ -1,9 +1,12 @@
-// Roles of the database: a DBA who makes the schemas, one role that migrates, and weaker ones that read and ask.
+// Roles of a database in which PUBLIC has nothing: a DBA makes the schemas, one role migrates, and what `grants` prints
+// is enough for the weaker ones, and for no more. What the analysts' roles read is in reports/analyst-roles.test.ts.
 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describeGrants } from '../../src/db/access/grants.ts';
 import { ANALYST_RELATIONS, BOOKKEEPING_TABLES } from '../../src/db/relations.ts';
+import { startCommandWorker } from '../support/command-worker.ts';
 import {
   environment,
   grant,
@@ -18,31 +21,39 @@ import { runCli } from '../support/run-cli.ts';
 
 const AT = '2026-10-01T12:00:00Z';
 
+let name = '';
+
 useRoles();
 
+beforeAll(async () => {
+  name = String((await queryAsDba('select current_database() as name'))[0]?.['name']);
+  await queryAsDba(`
+    revoke all on database ${name} from public;
+    grant connect on database ${name} to ${ROLES.owner}, ${ROLES.nobody};
+    revoke all on schema public from public;
+    revoke usage on language plpgsql, sql from public;
+    grant usage on language plpgsql, sql to ${ROLES.owner};
+    alter default privileges for role ${ROLES.owner} revoke execute on functions from public;
+    alter default privileges for role ${ROLES.owner} revoke usage on types from public`);
+  expect(await runCli(['migrate'], environment('owner'))).toMatchObject({ code: 0, stderr: '' });
+});
+
 describe('A DBA makes the schemas, and grants nothing on the database', () => {
-  test('migrate works, and works again', async () => {
-    const first = await runCli(['migrate'], environment('owner'));
-    expect(first).toMatchObject({ code: 0, stderr: '' });
+  test('migrate works again', async () => {
     expect(await runCli(['migrate'], environment('owner'))).toMatchObject({ code: 0, stderr: '' });
   });
 
   test('a schema that is missing is named, with what the DBA has to run', async () => {
-    const other = { ...environment('owner'), MIRROR_SCHEMA: 'elsewhere' };
-    const { code, stderr } = await runCli(['migrate'], other);
-    expect(stderr).toMatch(
-      /^affiliate-mirror: this role may not make the schema elsewhere: have a DBA run .*\n$/,
-    );
-    expect(code).toBe(1);
-    await queryAsDba(`create schema elsewhere authorization ${ROLES.owner}`);
-    const reports = await runCli(['migrate'], other);
-    expect(reports.stderr).toContain('this role may not make the schema elsewhere_reports');
-    expect(reports.code).toBe(1);
-    await queryAsDba(`create schema elsewhere_reports authorization ${ROLES.owner}`);
-    const queue = await runCli(['migrate'], other);
-    expect(queue.stderr).toContain('this role may not make the schema elsewhere_queue');
-    expect(queue.code).toBe(1);
-    await queryAsDba('drop schema elsewhere, elsewhere_reports cascade');
+    for (const schema of ['elsewhere', 'elsewhere_reports', 'elsewhere_queue']) {
+      const other = { ...environment('owner'), MIRROR_SCHEMA: 'elsewhere' };
+      const { code, stderr } = await runCli(['migrate'], other);
+      expect(stderr).toMatch(
+        new RegExp(`^affiliate-mirror: this role may not make the schema ${schema}: have a DBA run .*\n$`),
+      );
+      expect(code).toBe(1);
+      await queryAsDba(`create schema ${schema} authorization ${ROLES.owner}`);
+    }
+    await queryAsDba('drop schema elsewhere, elsewhere_reports, elsewhere_queue cascade');
   });
 });
 
@@ -58,48 +69,132 @@ test('every table and view of the mirror is for analysts, or is bookkeeping', as
   expect(await named(false)).toEqual(sorted(ANALYST_RELATIONS));
 });
 
-describe('A role without grants', () => {
-  test.each([['sync'], ['status'], ['work'], ['commissions', 'status']])(
-    '%s: one line that names the command grants',
-    async (...args) => {
-      const { code, stderr } = await runCli(args, environment('nobody'));
-      expect(stderr).toMatch(/^affiliate-mirror: .*affiliate-mirror grants worker.*\n$/m);
-      expect(code).toBe(1);
-    },
+test.each([
+  [['sync'], /^affiliate-mirror: .*affiliate-mirror grants worker.*\n$/m],
+  [['status'], /^affiliate-mirror: .*affiliate-mirror grants worker.*\n$/m],
+  [['work'], /^affiliate-mirror: .*affiliate-mirror grants worker.*\n$/m],
+  [['commissions', 'status'], /^affiliate-mirror: .*affiliate-mirror grants worker.*\n$/m],
+  [['migrate'], /migrate is for the owner of the schema/],
+  [['sync', '--migrate'], /migrate is for the owner of the schema/],
+  [
+    ['doctor'],
+    /^✗ rights: the role nobody_\w+ lacks usage on schema mirror; .* and \d+ more: have the owner .*"affiliate-mirror grants worker --role nobody_/m,
+  ],
+])('A role without grants is told what it lacks: %j', async (args, says) => {
+  const { code, stdout, stderr } = await runCli(args, environment('nobody'));
+  expect(stdout + stderr).toMatch(says);
+  expect(code).toBe(1);
+});
+
+async function ownedBy(owner: string): Promise<void> {
+  // The former owner loses what it could do as that.
+  await queryAsDba(
+    `alter database ${name} owner to ${owner}; grant connect on database ${name} to ${ROLES.owner}`,
   );
+}
 
-  test('doctor says what is lacking', async () => {
-    const { code, stdout } = await runCli(['doctor'], environment('nobody'));
-    expect(stdout).toMatch(
-      /^✗ rights: the role nobody_\w+ lacks usage on schema mirror; .* and \d+ more: have the owner .*"affiliate-mirror grants worker --role nobody_/m,
-    );
-    expect(code).toBe(1);
-  });
-
-  test('migrate and sync --migrate are for the owner', async () => {
-    for (const args of [['migrate'], ['sync', '--migrate']]) {
-      const { code, stderr } = await runCli(args, environment('nobody'));
-      expect(stderr).toContain('migrate is for the owner of the schema');
-      expect(code).toBe(1);
-    }
+test('who may not grant the right to connect is told who can, and grants nothing', async () => {
+  const text = describeGrants('analyst', { role: ROLES.analyst, schema: 'mirror', queueSchema: null });
+  await expect(queryAs('owner', text)).rejects.toMatchObject({
+    message: `${ROLES.analyst} may not connect to the database ${name}`,
+    hint: expect.stringContaining('have the owner of the database, or a superuser, run this'),
   });
 });
 
-describe('A role for analysts', () => {
-  test('grants analyst is enough for the reports, and for nothing else', async () => {
-    await grant('analyst');
-    expect(await queryAs('analyst', 'select * from mirror_reports.freshness')).toHaveLength(4);
-    await refused('analyst', 'select * from mirror.affiliates');
-    await refused('analyst', 'select * from mirror_queue.job');
-    await queryAs('owner', 'create view mirror_reports.later as select 1 as one');
-    expect(await queryAs('analyst', 'select * from mirror_reports.later')).toEqual([{ one: 1 }]);
-    await queryAs('owner', 'drop view mirror_reports.later');
+describe('What grants prints, run by an owner of the database,', () => {
+  beforeAll(() => ownedBy(ROLES.owner));
+  // Before the roles are removed: the owner of a database cannot be.
+  afterAll(() => ownedBy('current_user'));
+
+  test('for workers is enough for sync, status, doctor, commissions and work, and for no change of tables', async () => {
+    await grant('worker');
+    const [id = '', later = ''] = await unpaidCommissions(2);
+    for (const args of [
+      ['sync'],
+      ['sync', '--mode', 'delta'],
+      ['status'],
+      ['commissions', 'track', id],
+      ['commissions', 'pay', id, '--at', AT, '--wait'],
+      ['commissions', 'status', id],
+    ]) {
+      expect(await runCli(args, environment('worker')), args.join(' ')).toMatchObject({ code: 0 });
+    }
+    const worker = await startCommandWorker(environment('worker'));
+    expect(await runCli(['commissions', 'pay', later, '--at', AT], environment('worker'))).toMatchObject({
+      code: 0,
+    });
+    const state = `select state from mirror.commission_updates where commission_id = '${later}'`;
+    await expect.poll(() => queryAs('owner', state)).toEqual([{ state: 'applied' }]);
+    expect(await worker.readyz()).toEqual({ database: 'ok', rights: 'ok', migrations: 'ok', queue: 'ok' });
+    expect(worker.lines.join('\n')).not.toContain('permission denied');
+    await worker.stop();
+
+    for (const text of [
+      'alter table mirror.affiliates add column x int',
+      'drop table mirror.sync_runs',
+      'create table mirror.own (a int)',
+      'delete from mirror.schema_migrations',
+      'delete from mirror_queue.migration',
+    ]) {
+      await refused('worker', text);
+    }
+    // Its rights are those on tables of later migrations, too.
+    await queryAs(
+      'owner',
+      'create table mirror.later (a int generated always as identity); create table mirror_queue.later (a serial)',
+    );
+    await queryAs(
+      'worker',
+      'insert into mirror.later default values; insert into mirror_queue.later default values',
+    );
+    expect(await runCli(['doctor'], environment('worker'))).toMatchObject({ code: 0 });
+    await queryAs('owner', 'drop table mirror.later; drop table mirror_queue.later');
   });
 
-  test('grants analyst is enough to export the reports, and not the tables', async () => {
+  test('for payroll is enough to ask by SQL and by the commands, and to read, and for no more', async () => {
+    await grant('payroll');
+    const [bySql = '', byCommand = ''] = await unpaidCommissions(2);
+    await queryAs(
+      'payroll',
+      `insert into mirror.commission_updates (commission_id, action, paid_at) values ('${bySql}', 'pay', '2026-10-01')`,
+    );
+    const commissions = (...args: string[]) => runCli(['commissions', ...args], environment('payroll'));
+    expect(await commissions('pay', byCommand, '--at', AT)).toMatchObject({ code: 0 });
+    // Asked again, it is answered from what the mirror has of the commission.
+    expect(await commissions('pay', byCommand, '--at', AT)).toMatchObject({ code: 0 });
+    expect(await commissions('status', byCommand)).toMatchObject({ code: 0 });
+    const asked = `select state, database_user from mirror.commission_updates where commission_id in ('${bySql}', '${byCommand}')`;
+    const own = { state: 'pending', database_user: ROLES.payroll };
+    expect(await queryAs('payroll', asked)).toEqual([own, own]);
+    // With which the commands look ahead.
+    const same =
+      'select mirror.is_same_request(own, own) as is_same from mirror.commission_updates own limit 1';
+    expect(await queryAs('payroll', same)).toEqual([{ is_same: true }]);
+    expect(await queryAs('payroll', 'select * from mirror.commission_ledger limit 1')).toHaveLength(1);
+    for (const text of [
+      'select * from mirror.affiliates',
+      'select * from mirror.commissions',
+      `update mirror.commission_updates set state = 'cancelled'`,
+      'delete from mirror.commission_updates',
+      `insert into mirror.commission_updates (commission_id, action, paid_at, state) values ('${bySql}', 'pay', now(), 'applied')`,
+      'select * from mirror_queue.job',
+    ]) {
+      await refused('payroll', text);
+    }
+  });
+
+  test('for analysts is enough to export what each may read, and not the tables of the other', async () => {
+    await grant('analyst');
+    await grant('analyst_pii');
     const args = ['--format', 'csv', '-o', '-'];
-    const reports = await runCli(['export', 'freshness', ...args], environment('analyst'));
-    expect(reports).toMatchObject({ code: 0, stderr: 'written: stdout (4 rows)\n' });
+    for (const [role, relation] of [
+      ['analyst', 'freshness'],
+      ['analyst_pii', 'mirror.referrals'],
+    ] as const) {
+      expect(await runCli(['export', relation, ...args], environment(role))).toMatchObject({ code: 0 });
+      await refused(role, 'select * from mirror_queue.job');
+    }
+    await queryAs('analyst_pii', 'select count(*) from mirror.referrals_at(now())');
     for (const more of [
       ['mirror.referrals', '-o', '-'],
       ['referrals', '--incremental', '-o', join(tmpdir(), 'exports-of-nobody/')],
@@ -111,57 +206,23 @@ describe('A role for analysts', () => {
       expect(tables.code).toBe(1);
     }
   });
-});
 
-describe('A role for analysts who may see personal data', () => {
-  test('grants analyst_pii is enough for every table and view of analysis, and for no other', async () => {
-    await grant('analyst_pii');
-    for (const name of ANALYST_RELATIONS) {
-      await queryAs('analyst_pii', `select * from mirror.${name} limit 1`);
-    }
-    await queryAs('analyst_pii', `select count(*) from mirror.referrals_at('2026-01-01')`);
-    await queryAs('analyst_pii', 'select * from mirror_reports.affiliates');
-    for (const name of BOOKKEEPING_TABLES) await refused('analyst_pii', `select * from mirror.${name}`);
-    await refused('analyst_pii', 'select * from mirror_queue.job');
-    await refused('analyst_pii', 'delete from mirror.affiliates');
-    await refused('analyst_pii', 'insert into mirror.tracked_commissions (commission_id) values (1)');
-    await queryAs('owner', 'create table mirror.later (a int)');
-    expect(await queryAs('analyst_pii', 'select * from mirror.later')).toEqual([]);
-    await queryAs('owner', 'drop table mirror.later');
-  });
-
-  test('grants analyst_pii is enough to export tables', async () => {
-    const args = ['export', 'mirror.referrals', '--format', 'csv', '-o', '-'];
-    expect(await runCli(args, environment('analyst_pii'))).toMatchObject({ code: 0 });
-  });
-});
-
-describe('A role for payroll', () => {
-  test('grants payroll is enough to ask and to read, and for no more', async () => {
-    await grant('payroll');
-    const [first = '', second = ''] = await unpaidCommissions(2);
+  test('A right that is taken away: doctor and /readyz notice', async () => {
+    const worker = await startCommandWorker({ ...environment('worker'), SYNC_FULL_CRON: '' });
     await queryAs(
-      'payroll',
-      `insert into mirror.commission_updates (commission_id, action, paid_at, reason) values ('${first}', 'pay', '2026-10-01', 'payroll')`,
+      'owner',
+      `revoke insert on mirror.sync_runs from ${ROLES.worker}; revoke select on mirror_reports.freshness from ${ROLES.worker}`,
     );
-    const pay = await runCli(['commissions', 'pay', second, '--at', AT], environment('payroll'));
-    expect(pay).toMatchObject({ code: 0 });
-    expect(await runCli(['commissions', 'status', second], environment('payroll'))).toMatchObject({
-      code: 0,
-    });
-    const asked = `select state, database_user from mirror.commission_updates where commission_id in ('${first}', '${second}')`;
-    const own = { state: 'pending', database_user: ROLES.payroll };
-    expect(await queryAs('payroll', asked)).toEqual([own, own]);
-    expect(await queryAs('payroll', 'select * from mirror.commission_ledger limit 1')).toHaveLength(1);
-    for (const text of [
-      'select * from mirror.affiliates',
-      'select * from mirror.commissions',
-      `update mirror.commission_updates set state = 'cancelled'`,
-      'delete from mirror.commission_updates',
-      `insert into mirror.commission_updates (commission_id, action, paid_at, state) values ('${first}', 'pay', now(), 'applied')`,
-      'select * from mirror_queue.job',
-    ]) {
-      await refused('payroll', text);
-    }
+    expect(await worker.readyz()).toMatchObject({ database: 'ok', rights: 'failed', migrations: 'ok' });
+    expect(worker.lines.join('\n')).toContain('lacks insert on mirror.sync_runs');
+    const { code, stdout } = await runCli(['doctor'], environment('worker'));
+    expect(stdout).toMatch(/^✗ rights: the role worker_\w+ lacks .*insert on mirror\.sync_runs/m);
+    expect(stdout).toMatch(/^✗ rights: .*select on mirror_reports\.freshness/m);
+    expect(code).toBe(1);
+    const sync = await runCli(['sync'], environment('worker'));
+    expect(sync.stderr).toMatch(
+      /^affiliate-mirror: .*affiliate-mirror grants worker.*permission denied for table sync_runs\n/m,
+    );
+    expect(sync.code).toBe(1);
   });
 });

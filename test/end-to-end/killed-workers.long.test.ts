@@ -1,9 +1,8 @@
 // Batches through real workers that are killed, on both queues.
 
-import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { plainRequest } from '../../src/commissions/update-request.ts';
-import { KINDS } from '../queue/queueing.ts';
+import { plainRequest } from '../../src/payments/update-request.ts';
+import { KINDS } from '../worker/queue/queueing.ts';
 import { commissionsOf, makeSetting, outcomes } from './working-batches.ts';
 
 const UPDATES = 360;
@@ -24,12 +23,11 @@ test.each(KINDS)(
     );
     for (let kills = 1; kills <= KILLS; kills += 1) {
       const worker = setting.startWorker();
-      const ended = once(worker, 'exit');
       const more = Math.ceil(Math.random() * 0.8 * (UPDATES / KILLS));
       const target = Math.min(0.95 * UPDATES, (await setting.finished()) + more);
       await expect.poll(setting.finished, { interval: 5 }).toBeGreaterThanOrEqual(target);
-      worker.kill('SIGKILL');
-      await ended;
+      worker.child.kill('SIGKILL');
+      await worker.ended;
       if (kills === Math.ceil(KILLS / 2) && redis !== null) {
         await redis.stop();
         await redis.wipe();

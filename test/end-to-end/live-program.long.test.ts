@@ -3,9 +3,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { mirrorCommissions } from '../../src/commissions/mirror-commissions.ts';
+import { ApiRejected } from '../../src/base/errors.ts';
 import { transact } from '../../src/db/transact.ts';
-import { ApiRejected } from '../../src/errors.ts';
+import { mirrorCommissions } from '../../src/payments/mirror-commissions.ts';
 import {
   readMirror,
   readMirrorEarnings,

@@ -3,34 +3,28 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { createServer } from 'node:tls';
-import { beforeAll, expect, test } from 'vitest';
-import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
+import { afterAll, expect, test } from 'vitest';
+import { runSandbox, SECRET } from '../sandbox/running-sandbox.ts';
 import { makeCertificates } from '../support/certificates.ts';
 import { startConnectProxy } from '../support/connect-proxy.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createTestDatabase } from '../support/database.ts';
 import { runCliAlone } from '../support/run-cli.ts';
 
 const certificates = makeCertificates();
-let sandbox: TestSandbox;
-let database: TestDatabase;
-let url: string;
 
 // The sandbox behind TLS, at a name that only the proxy can resolve, or at an address.
-beforeAll(async () => {
-  database = await createTestDatabase();
-  sandbox = await runSandbox(database.pool);
-  const { port } = new URL(sandbox.url);
-  const front = createServer(certificates.server, (near) => {
-    const far = connect(Number(port), '127.0.0.1');
-    near.on('error', () => far.destroy()).pipe(far);
-    far.on('error', () => near.destroy()).pipe(near);
-  }).listen(0, '127.0.0.1');
-  await once(front, 'listening');
-  url = `https://127.0.0.1:${(front.address() as AddressInfo).port}`;
-  return async () => {
-    front.close();
-    await sandbox.close();
-  };
+const database = await createTestDatabase();
+const sandbox = await runSandbox(database.pool);
+const { port } = new URL(sandbox.url);
+const front = createServer(certificates.server, (near) => {
+  const far = connect(Number(port), '127.0.0.1');
+  near.on('error', () => far.destroy()).pipe(far);
+  far.on('error', () => near.destroy()).pipe(near);
+}).listen(0, '127.0.0.1');
+await once(front, 'listening');
+const url = `https://127.0.0.1:${(front.address() as AddressInfo).port}`;
+afterAll(async () => {
+  front.close();
 });
 
 /** Returns what doctor says of the program. */
@@ -46,7 +40,7 @@ async function examine(environment: Readonly<Record<string, string>>): Promise<s
 }
 
 test('a certificate of a private authority is refused, until a variable of Node names the authority', async () => {
-  expect(await examine({})).toMatch(/^✗ program: .*nobody trusted here vouches .* NODE_EXTRA_CA_CERTS$/);
+  expect(await examine({})).toMatch(/^✗ program: .*from no trusted authority .* NODE_EXTRA_CA_CERTS$/);
   const accepted = `✓ program: ${url} accepts the secret`;
   expect(await examine({ NODE_EXTRA_CA_CERTS: certificates.ca })).toContain(accepted);
   // OpenSSL's own variable stands for the system's store here, which a test must not change.
@@ -54,7 +48,7 @@ test('a certificate of a private authority is refused, until a variable of Node 
   expect(await examine(system)).toContain(accepted);
 });
 
-test.each(['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY'])(
+test.each(['HTTPS_PROXY', 'HTTP_PROXY'])(
   '%s names the proxy, which alone has to know the host',
   async (name) => {
     const proxy = await startConnectProxy({ login: 'clerk:proxy-password' });
@@ -67,15 +61,3 @@ test.each(['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY'])(
     expect(new Set(proxy.asked)).toEqual(new Set([new URL(program).host]));
   },
 );
-
-test('a proxy that refuses is named without its password, and left out where NO_PROXY says so', async () => {
-  const proxy = await startConnectProxy({ login: 'clerk:another' });
-  const environment = {
-    NODE_EXTRA_CA_CERTS: certificates.ca,
-    HTTPS_PROXY: proxy.url.replace('://', '://clerk:proxy-password@'),
-  };
-  expect(await examine(environment)).toMatch(
-    new RegExp(`^✗ program: .* \\(HTTPS_PROXY ${proxy.url}\\) .*\\(407\\)`),
-  );
-  expect(await examine({ ...environment, NO_PROXY: '127.0.0.1' })).toContain('accepts the secret');
-});

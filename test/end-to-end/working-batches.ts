@@ -1,32 +1,35 @@
 // What batches through real workers need: a program, a mirror with its queue, and processes that work.
 
-import { type ChildProcess, spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import { expect, onTestFinished } from 'vitest';
-import { requestUpdates } from '../../src/commissions/requests/request-updates.ts';
-import type { UpdateRequest } from '../../src/commissions/update-request.ts';
 import { makeDatabase } from '../../src/db/database.ts';
-import { migrateQueue } from '../../src/queue/queue-tables.ts';
-import type { Sandbox } from '../../src/sandbox/start-sandbox.ts';
-import type { WriterProcessOptions } from '../commissions/writer/writer-process.ts';
-import { FAST, type Kind } from '../queue/queueing.ts';
-import { runSandbox, SECRET } from '../sandbox/running-sandbox.ts';
+import { requestUpdates } from '../../src/payments/ask/request-updates.ts';
+import type { PayoutRequest } from '../../src/payments/payout-request.ts';
+import type { UpdateRequest } from '../../src/payments/update-request.ts';
+import type { SandboxOptions } from '../../src/sandbox/start-sandbox.ts';
+import { migrateQueue } from '../../src/worker/queue/queue-tables.ts';
+import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
+import { FAST, type Kind } from '../worker/queue/queueing.ts';
+import { startWorking, type Working } from './interruptions.ts';
 
-/** The requests of a killed writer wait for two seconds instead of thirty. */
-const DRAIN = { claimMs: 2000, firstBackoffMs: 200 };
+export interface WorkerInput {
+  /** Null: no budget. Left out: one without a limit. */
+  readonly rateLimit?: string | null;
+  /** Between two looks at what is due, if nothing wakes it. */
+  readonly watchIntervalMs?: number;
+}
 
-const SCRIPT = fileURLToPath(new URL('../commissions/writer/writer-process.ts', import.meta.url));
 export interface Setting {
   readonly pool: pg.Pool;
-  readonly sandbox: Sandbox;
+  readonly sandbox: TestSandbox;
   readonly redis: TestRedis | null;
   /** Every PUT that the program received, by commission. */
   readonly puts: () => ReadonlyMap<string, number>;
-  ask(requests: readonly UpdateRequest[]): Promise<number[]>;
-  startWorker(options?: Partial<WriterProcessOptions>): ChildProcess;
+  ask(requests: readonly (UpdateRequest | PayoutRequest)[]): Promise<number[]>;
+  startWorker(input?: WorkerInput): Working;
+  /** Returns how many requests have ended. */
   finished(): Promise<number>;
   untilFinished(count: number): Promise<void>;
 }
@@ -34,7 +37,7 @@ export interface Setting {
 /** Returns a program, a mirror and its queue; the workers that are left when the test ends are killed. */
 export async function makeSetting(
   kind: Kind,
-  size: { affiliates: number; referrals: number },
+  size: Pick<SandboxOptions, 'affiliates' | 'referrals' | 'optionalLists'>,
 ): Promise<Setting> {
   const { url, pool } = await createTestDatabase();
   const redis = kind === 'redis' ? await startRedis() : null;
@@ -53,6 +56,7 @@ export async function makeSetting(
     }
   };
   const counting = setInterval(count, 50);
+  onTestFinished(() => clearInterval(counting));
   const finished = async () => {
     const { rows } = await pool.query<{ finished: number }>(
       `select count(*) as finished from commission_updates where state <> 'pending'`,
@@ -71,27 +75,25 @@ export async function makeSetting(
       const asked = await requestUpdates({ db }, requests, { batchId: 'batch', requestedBy: 'test' });
       return asked.map(({ id }) => id);
     },
-    startWorker(options) {
-      const given: WriterProcessOptions = {
+    startWorker({ rateLimit = 'none', watchIntervalMs } = {}) {
+      return startWorking({
         databaseUrl: url,
-        redisUrl: redis?.url ?? null,
         apiUrl: sandbox.url,
         secret: SECRET,
-        hasBudget: true,
-        timings: FAST,
-        drain: DRAIN,
-        ...options,
-      };
-      const child = spawn(process.execPath, [SCRIPT, JSON.stringify(given)], {
-        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+        timeoutMs: 1000,
+        rateLimit,
+        work: {
+          kind: 'worker',
+          redisUrl: redis?.url ?? null,
+          timings: { ...FAST, ...(watchIntervalMs && { watchIntervalMs }) },
+          // The requests of a killed writer wait for two seconds instead of thirty.
+          timing: { claimMs: 2000, firstBackoffMs: 200 },
+        },
       });
-      onTestFinished(() => void child.kill('SIGKILL'));
-      return child;
     },
     finished,
     async untilFinished(wanted) {
       await expect.poll(finished, { interval: 50 }).toBeGreaterThanOrEqual(wanted);
-      clearInterval(counting);
     },
   };
 }

@@ -3,19 +3,18 @@
 // secret.
 
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { makeDirectory } from '../support/directory.ts';
 import { makeDataDir, removeDataDir } from '../support/embedded-directories.ts';
 import { type CliRun, runCli } from '../support/run-cli.ts';
 
 const ID = '0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11';
 /** Read from a directory of this file's own. */
-const FILES: Readonly<Record<string, string | Uint8Array>> = {
-  'picture.csv': new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 3]),
+const FILES: Readonly<Record<string, string>> = {
   'no-id.csv': 'action,paid_at\npay,2026-10-01T12:00:00Z\n',
   'bad-rows.csv': `commission_id,action,paid_at\n${ID},pay,\nnobody,pay,2026-10-01T12:00:00Z\n`,
   'good.csv': `commission_id,action,paid_at\n${ID},pay,2026-10-01T12:00:00Z\n`,
@@ -31,12 +30,11 @@ beforeAll(async () => {
   sandbox = await runSandbox(database.pool);
   // The queue's tables too: the test database has only the mirror's.
   expect(await run('migrate', {})).toMatchObject({ code: 0 });
-  directory = await mkdtemp(join(tmpdir(), 'wrong-usages-'));
+  directory = await makeDirectory();
   for (const [name, content] of Object.entries(FILES)) await writeFile(join(directory, name), content);
   execFileSync('mkfifo', [join(directory, 'pipe.csv')]);
   return async () => {
     await sandbox.close();
-    await rm(directory, { recursive: true });
   };
 });
 
@@ -64,30 +62,10 @@ const DOWN = { DATABASE_URL: 'postgres://someone:a-password@127.0.0.1:1/somewher
 const UNTOUCHED = { MIRROR_SCHEMA: 'untouched' };
 
 const WRONG_ARGUMENTS: readonly WrongUsage[] = [
-  ['synk', {}, 2, /unknown command 'synk'\n\(Did you mean sync\?\)$/m],
-  ['sync --fast', {}, 2, /unknown option '--fast'/],
   ['sync payments', {}, 2, /Allowed choices are affiliates, referrals/],
-  ['sync --mode everything', {}, 2, /'everything' is invalid\. Allowed choices are full, delta/],
-  ['sync --mode', {}, 2, /'--mode <mode>' argument missing/],
-  ['migrate now', {}, 2, /too many arguments/],
-  ['status sales', {}, 2, /Allowed choices are runs, rows, budget, drift, payments/],
   ['status --max-age soon', {}, 2, /'soon' is invalid\. .*such as 90m, 26h or 2d/],
-  ['status --max-age 0h', {}, 2, /'0h' is invalid\. .*such as 90m, 26h or 2d/],
-  ['status runs --json', {}, 2, /--json prints every section: leave out runs/],
-  ['status rows --all', {}, 2, /--all prints every section: leave out rows/],
-  ['deletions accept', {}, 2, /missing required argument 'resource'/],
-  ['deletions accept payments', {}, 2, /Allowed choices are affiliates, referrals/],
   ['grants worker --role ', {}, 2, /option '--role <name>' is empty/],
-  ['deletions drop', {}, 2, /unknown command 'drop'/],
-  ['grants', {}, 2, /missing required argument 'kind'/],
-  ['grants king', {}, 2, /Allowed choices are worker, analyst, analyst_pii, payroll/],
   ['sandbox --port high', {}, 2, /'high' is invalid\. It must be a whole number from 0 to 65535/],
-  ['sandbox --rate-limit fast', {}, 2, /such as 45\/30, or none/],
-  ['sandbox --fault boom=1', {}, 2, /boom/],
-  ['sandbox --live -1', {}, 2, /more than 0 and at most 1000/],
-  ['commissions nope', {}, 2, /unknown command 'nope'/],
-  ['commissions apply', {}, 2, /missing required argument 'file'/],
-  ['commissions pay', {}, 2, /missing required argument 'ids'/],
   ['commissions pay nobody', {}, 2, /nobody/],
   [`commissions pay ${ID} --at tomorrow`, {}, 2, /is not a timestamp: write one such as 20/],
   [
@@ -96,16 +74,7 @@ const WRONG_ARGUMENTS: readonly WrongUsage[] = [
     2,
     /and 2026-01-02 where the month does: write the one that you mean, with its time and zone\./,
   ],
-  [`commissions due ${ID}`, {}, 2, /required option '--at <moment>' not specified/],
   [`commissions pay ${ID} --dry-run --wait`, {}, 2, /'--dry-run' cannot be used with option '--wait'/],
-  [`commissions pay ${ID} --json --csv`, {}, 2, /cannot be used with/],
-  ['commissions payable --before soon', {}, 2, /"soon" is not a timestamp: write one such as 2026-/],
-  [
-    'commissions payable --before 01/02/2026',
-    {},
-    2,
-    /is 2026-02-01 where the day comes first, and 2026-01-02 where the month does: write the one that you mean, with its time and zone\./,
-  ],
   [
     'commissions payable --affiliate nobody',
     {},
@@ -113,66 +82,56 @@ const WRONG_ARGUMENTS: readonly WrongUsage[] = [
     /no affiliate with the identifier or email address nobody/,
   ],
   ['commissions payable --paid-at 2026-10-01T00:00:00Z', {}, 2, /is for the payout file: give -o payouts/],
-  ['commissions payable -o payouts.pdf', {}, 2, /must end in \.csv or \.xlsx/],
   // A directory, as bash completes the name of one.
   ['commissions template -o payouts.csv/', {}, 2, /must end in \.csv or \.xlsx/],
-  ['commissions template -o ', {}, 2, /option '-o, --output <path>' is empty/],
-  ['commissions payable --affiliate ', {}, 2, /option '--affiliate <who>' is empty/],
   ['forget ', {}, 2, /argument 'who' is empty/],
-  ['commissions retry ', {}, 2, /argument 'what' is empty/],
   ['commissions reconcile', {}, 2, /name a file, or give --due without one/],
-  ['commissions reconcile --due books.csv', {}, 2, /name a file, or give --due without one/],
+  ['commissions reconcile --by payout', {}, 2, /name a file, or give --due without one/],
+  [
+    'commissions reconcile books.csv --map affiliate=Payee',
+    {},
+    2,
+    /--map affiliate is for --by payout: the columns are commission_id, /,
+  ],
   ['commissions reconcile books.csv --wait', {}, 2, /--wait is for --fix/],
-  ['commissions reconcile books.csv --since 2026-10-01', {}, 2, /--since is for --due/],
   [
     'commissions reconcile --due --since october',
     {},
     2,
     /option '--since <date>' argument 'october' is invalid/,
   ],
-  ['commissions reconcile --due --fix', {}, 2, /'--due' cannot be used with option '--fix'/],
   [
     'commissions status november',
     {},
     2,
-    /no batch, request or commission november: "affiliate-mirror commissions status"/,
+    /no batch, request, commission or payout november: "affiliate-mirror commissions status"/,
   ],
 ];
 
 const WRONG_FILES: readonly WrongUsage[] = [
   ['commissions apply DIR/nowhere.csv', {}, 2, /cannot read \S+nowhere\.csv: there is no such file/],
   ['commissions apply DIR', {}, 2, /cannot read \S+: it is a directory$/m],
-  ['commissions template -o DIR', {}, 2, /must end in \.csv or \.xlsx/],
   // A device such as /dev/null is one like it, which a file would take the place of.
   ['commissions template -o DIR/pipe.csv', {}, 2, /cannot write \S+pipe\.csv: it is no regular file$/m],
   ['commissions apply DIR/good.csv --result DIR/pipe.csv', {}, 2, /pipe\.csv: it is no regular file$/m],
-  ['commissions apply DIR/picture.csv', {}, 2, /nothing was queued from/],
   ['commissions apply DIR/no-id.csv', {}, 2, /commission_id/],
   ['commissions apply DIR/bad-rows.csv', {}, 2, /^ {2}line 2: .*paid_at[\s\S]*^ {2}line 3: .*nobody/m],
   ['commissions reconcile DIR/bad-books.csv', {}, 2, /commission_id/],
-  ['commissions track DIR/nowhere.csv', {}, 2, /nowhere\.csv/],
 ];
 
 const WRONG_VARIABLES: readonly WrongUsage[] = [
   ...['sync', 'work', 'migrate', 'status', 'deletions list', 'grants worker', 'sandbox', 'demo'].map(
     (line): WrongUsage => [line, LOUD, 2, /^affiliate-mirror: LOG_LEVEL must be one of trace, /],
   ),
-  ['commissions status', LOUD, 2, /^affiliate-mirror: LOG_LEVEL must be one of trace, /],
   ...['sync', 'work', `commissions pay ${ID} --wait`].map(
     (line): WrongUsage => [line, NO_PROGRAM, 2, /^ {2}AFFILIATE_API_URL is not set[\s\S]*company settings$/m],
   ),
-  ['sync', { AFFILIATE_API_URL: 'http://program.example' }, 2, /must start with https:\/\//],
-  ['sync', { AFFILIATE_API_URL: 'https://program.example/v1' }, 2, /must not end in \/v1/],
   [
     'sync',
     { AFFILIATE_API_SECRET: '', AFFILIATE_API_SECRET_FILE: '/nowhere/secret' },
     2,
     /cannot be read \(ENOENT: no such file or directory/,
   ],
-  ['sync', { AFFILIATE_API_SECRET_FILE: '/nowhere/secret' }, 2, /are both set: keep one of them/],
-  ['status', { DATABASE_URL: 'mysql://somewhere' }, 2, /DATABASE_URL /],
-  ['work', { SYNC_FULL_CRON: 'at night' }, 2, /SYNC_FULL_CRON /],
-  ['work', { REDIS_URL: 'http://redis' }, 2, /REDIS_URL /],
 ];
 
 const WRONG_SURROUNDINGS: readonly WrongUsage[] = [
@@ -224,7 +183,7 @@ describe.each([
   });
 });
 
-test.each(['', 'commissions', 'deletions'])(
+test.each(['', 'commissions'])(
   '"%s" without a command shows its help on stderr, and ends with 2',
   async (line) => {
     const { code, stdout, stderr } = await run(line, {});
@@ -236,12 +195,7 @@ test.each(['', 'commissions', 'deletions'])(
 
 test.each([
   ['a bad variable', LOUD, 2, /^✗ configuration: LOG_LEVEL must be[\s\S]*\n1 check, 1 failed\n$/m],
-  [
-    'missing variables',
-    NO_PROGRAM,
-    2,
-    /^✗ program settings: .*company settings$[\s\S]*, 1 failed with 2 problems\n$/m,
-  ],
+  ['missing variables', NO_PROGRAM, 2, /^✗ program settings: .*company settings$[\s\S]*, 1 failed\n$/m],
   ['no database', DOWN, 1, /^✗ database: cannot connect[\s\S]*, 1 failed\n$/m],
   ['no program', { AFFILIATE_API_URL: 'http://127.0.0.1:1' }, 1, /^✗ program: no answer[\s\S]* failed\n$/m],
 ] as const)(

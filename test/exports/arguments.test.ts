@@ -1,15 +1,12 @@
 // What an export refuses before it writes anything: a condition, or arguments that do not fit together.
 
-import { beforeAll, describe, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { describe, expect, test } from 'vitest';
+import { createTestDatabase } from '../support/database.ts';
 import { runCli } from '../support/run-cli.ts';
 import { fillReferrals } from './odd-rows.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  await fillReferrals(database.pool, 10);
-});
+const database = await createTestDatabase();
+await fillReferrals(database.pool, 10);
 
 const runExport = (...args: string[]) => runCli(['export', ...args], { DATABASE_URL: database.url });
 const run = (...args: string[]) => runExport('mirror.referrals', ...args);
@@ -59,20 +56,13 @@ describe('what does not fit together is said at once:', () => {
       ['referrals', '--format', 'csv', '-o', ''],
       "option '-o, --output <target>' is empty",
     ],
-    ['a blank target', ['referrals', '--format', 'csv', '-o', ' '], '-o is empty: give a file, a directory,'],
-    ['an empty name', ['', '-o', 'x.csv'], "argument 'name' is empty"],
     ['no bucket', ['referrals', '--format', 'csv', '-o', 's3://'], 'must be s3://bucket/prefix'],
+    ['another bucket', ['referrals', '--format', 'csv', '-o', 's3://one/../b'], 'no empty part, . or .. in'],
     [
       'an address of another kind',
       ['referrals', '--format', 'csv', '-o', 'gs://bucket/x'],
       '-o begins with gs://, where exports cannot go: give a file, a directory, s3://bucket/prefix, or - for stdout',
     ],
-    [
-      'another bucket',
-      ['referrals', '--format', 'csv', '-o', 's3://one/../two'],
-      'no empty part, . or .. in',
-    ],
-    ['an empty part', ['referrals', '--format', 'csv', '-o', 's3://one/a//b'], 'no empty part, . or .. in'],
   ];
   test.each(cases)('%s', async (_, args, words) => {
     const { code, stderr } = await runExport(...args);

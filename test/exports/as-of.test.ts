@@ -1,18 +1,19 @@
 // What the moment means that a manifest names.
 
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { MONEY } from '../../src/contract/money.ts';
 import { exportRelation } from '../../src/exports/export-relation.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { makeDirectory } from '../support/directory.ts';
 
 /** Of one that is taken too late, more than half miss a row. */
 const EXPORTS = 20;
 
 test('what was committed by the moment of an export is in it', async () => {
   const { pool } = await createTestDatabase();
-  const directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-as-of-'));
+  const directory = await makeDirectory();
   const target = { kind: 'file', path: join(directory, 'tracked.csv') } as const;
   const committed: { readonly id: string; readonly by: string }[] = [];
   let isOver = false;
@@ -32,6 +33,7 @@ test('what was committed by the moment of an export is in it', async () => {
       mirrorSchema: 'mirror',
       name: 'mirror.tracked_commissions',
       format: 'csv',
+      money: MONEY.minor,
       target,
       where: null,
       isByDay: false,
@@ -48,6 +50,5 @@ test('what was committed by the moment of an export is in it', async () => {
   }
   isOver = true;
   await writing;
-  await rm(directory, { recursive: true });
   expect(missed).toEqual([]);
 });

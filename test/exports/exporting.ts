@@ -1,10 +1,8 @@
 // Everything a test of an export needs: referrals to export, a storage that can be told to misbehave, and a directory.
 
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { makeDirectory } from '../support/directory.ts';
 import { type ObjectStorage, startObjectStorage } from '../support/object-storage.ts';
 import { runCli } from '../support/run-cli.ts';
 import { fillReferrals } from './odd-rows.ts';
@@ -39,11 +37,10 @@ export function useExporting(): () => Exporting {
   });
   afterAll(() => storage.close());
   beforeEach(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-exports-'));
+    directory = await makeDirectory();
   });
   afterEach(async () => {
     storage.intercept = null;
-    await rm(directory, { recursive: true, force: true });
   });
   return () => {
     const environment = { DATABASE_URL: database.url, ...storage.environment };

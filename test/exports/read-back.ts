@@ -103,8 +103,11 @@ async function readWorkbook(bytes: Buffer, columns: readonly ReadColumn[]): Prom
   const rows: Values = [];
   let header: (string | null)[] | null = null;
   for await (const { values } of streamXlsxRows(bytes)) {
-    if (header === null) header = values.map(String);
-    else {
+    if (header === null) {
+      header = values.map((name, index) =>
+        isTime(columns[index]) ? String(name).replace(/_utc$/, '') : String(name).replace(/_major$/, ''),
+      );
+    } else {
       rows.push(
         columns.map((column, index) => {
           const value = values[index] ?? null;

@@ -90,6 +90,26 @@ export function buildSale(fields: object = {}) {
   };
 }
 
+/** As a list shows it that expands both. */
+export function buildPayout(fields: object = {}) {
+  const { campaign: _, ...affiliate } = buildAffiliate();
+  return {
+    ...usual(RECORDS.payouts.fields),
+    amount: 300,
+    currency: 'USD',
+    state: 'due',
+    affiliate,
+    commissions: [buildPaidOut()],
+    ...fields,
+  };
+}
+
+/** A commission as its payout shows it. */
+export function buildPaidOut(fields: object = {}) {
+  const money = { amount: 300, currency: 'USD', processor_account_id: 'acct_1' };
+  return { ...usual(RECORDS.commissions.fields), ...money, ...fields };
+}
+
 export function buildCommission(fields: object = {}) {
   return {
     ...usual(RECORDS.commissions.fields),

@@ -3,12 +3,13 @@
 
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { markCommissionsDeleted, mirrorCommissions } from '../../src/commissions/mirror-commissions.ts';
-import { type DatabaseTransaction, makeDatabase } from '../../src/db/database.ts';
+import type { DatabaseTransaction } from '../../src/db/database.ts';
 import { transact } from '../../src/db/transact.ts';
+import { decodePage } from '../../src/decode/decode-page.ts';
+import { PLAIN } from '../../src/decode/treatment.ts';
 import { type LoadInput, loadBatch } from '../../src/mirror/load-batch.ts';
 import { markDeleted } from '../../src/mirror/mark-deleted.ts';
-import { readPages } from '../../src/records/read-page.ts';
+import { markCommissionsDeleted, mirrorCommissions } from '../../src/payments/mirror-commissions.ts';
 import { countWaiting } from '../support/count-waiting.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { buildCommission } from './build-records.ts';
@@ -16,7 +17,7 @@ import { byTime, lastStamp, stampOf } from './change-stamps.ts';
 import { at, load } from './load.ts';
 
 const database = await createTestDatabase();
-const db = makeDatabase(database.pool);
+const { db } = database;
 
 const commission = buildCommission();
 const other = buildCommission();
@@ -32,7 +33,9 @@ let amount = 1000;
 const observedAt = () => at(++amount);
 
 function loadInto(trx: DatabaseTransaction, records: readonly object[], second = observedAt()) {
-  const read = readPages({ cache: null, drift: null }, 'commissions', [{ observedAt: second, records }]);
+  const read = decodePage({ resource: 'commissions', drift: null, treatment: PLAIN, fast: null }, [
+    { observedAt: second, records },
+  ]);
   const input: LoadInput = { run: null, resource: 'commissions', pages: [read] };
   return loadBatch(trx, input);
 }
@@ -83,36 +86,6 @@ const takeStamp = (trx: DatabaseTransaction) => sql`select stamp_changes()`.exec
 const nothing = async () => {};
 
 const KINDS = Object.keys(WRITERS);
-/** Each beside each would prove the same: each is once the first, and once the second beside a small load. */
-const PAIRS = KINDS.flatMap((kind) => [
-  [kind, 'a small load of something new'] as const,
-  ['a small load', kind] as const,
-]);
-
-describe('of two transactions', () => {
-  test.each(PAIRS)('%s and %s, the one that commits later has the greater stamp', async (first, second) => {
-    const one = await hold(async (trx) => {
-      await WRITERS[first]?.(trx);
-      return stampOf(trx);
-    }, nothing);
-    const stamps = [one.begun];
-    const two = transact(db, async (trx) => {
-      await WRITERS[second]?.(trx);
-      stamps[1] = await stampOf(trx);
-    });
-    await expect.poll(() => countWaiting(database.pool)).toBe(1);
-    // Whoever reads meanwhile sees neither, and keeps a watermark below both.
-    const before = await watermark();
-    await Promise.all([one.end(), two]);
-    const inOrder = [before, ...stamps.map((stamp) => stamp ?? '')];
-    expect(inOrder.toSorted(byTime)).toEqual(inOrder);
-    expect(new Set(inOrder).size).toBe(3);
-    const { rows } = await sql<{ at: string }>`select distinct _changed_at as at from commissions`.execute(
-      db,
-    );
-    expect(rows.map(({ at }) => at)).toContain(stamps[1]);
-  });
-});
 
 // Whoever has the stamp changes rows next: one who kept a row from it and waited for it would be in a deadlock.
 describe('while it waits for its stamp', () => {
@@ -131,28 +104,6 @@ describe('while it waits for its stamp', () => {
     expect(await one.end()).toBe(2);
     expect(await two).not.toBeNull();
   });
-});
-
-test('deadlocks are no way out: ten writers of every kind at once all commit, each with a stamp of its own', async () => {
-  const writers = KINDS.filter((kind) => kind !== 'a change by hand').flatMap((kind) => [kind, kind]);
-  const before = await sql<{ count: number }>`
-    select deadlocks as count from pg_stat_database where datname = current_database()`.execute(db);
-  const stamps = await Promise.all(
-    writers.map((kind) =>
-      transact(db, async (trx) => {
-        await WRITERS[kind]?.(trx);
-        return stampOf(trx);
-      }),
-    ),
-  );
-  // What was observed before what is there, or is deleted already, changes nothing and takes no stamp.
-  const given = stamps.filter((stamp) => stamp !== null);
-  expect(new Set(given).size).toBe(given.length);
-  expect(given.length).toBeGreaterThan(3);
-  await sql`select pg_stat_force_next_flush()`.execute(db);
-  const after = await sql<{ count: number }>`
-    select deadlocks as count from pg_stat_database where datname = current_database()`.execute(db);
-  expect(after.rows).toEqual(before.rows);
 });
 
 test('an answer that changes nothing takes no stamp and waits for nobody who has one', async () => {

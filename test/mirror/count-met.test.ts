@@ -2,14 +2,14 @@
 
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Database, makeDatabase } from '../../src/db/database.ts';
-import { makeFirstLoad } from '../../src/mirror/first-load.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { type DecodedPage, decodePage } from '../../src/decode/decode-page.ts';
+import { PLAIN } from '../../src/decode/treatment.ts';
 import { type LoadResult, loadBatch } from '../../src/mirror/load-batch.ts';
-import { findMissing, markDeleted } from '../../src/mirror/mark-deleted.ts';
+import { markDeleted } from '../../src/mirror/mark-deleted.ts';
 import { makeSeenRows, readSeenRows, type SeenRows } from '../../src/mirror/runs/seen-rows.ts';
-import { finishRun, type SyncRun, startRun } from '../../src/mirror/runs/sync-runs.ts';
-import { type ReadPages, readPages } from '../../src/records/read-page.ts';
+import { startRun } from '../../src/mirror/runs/sync-runs.ts';
+import { makeFirstLoad } from '../../src/mirror/send-rows.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { sized } from '../support/sizes.ts';
 import { buildCommission, buildReferral, buildSale } from './build-records.ts';
@@ -17,20 +17,11 @@ import { at, counts, load, rowsOf } from './load.ts';
 
 const resource = 'referrals';
 
-let db: Database;
-
-beforeAll(async () => {
-  db = makeDatabase((await createTestDatabase()).pool);
-});
+const { db } = await createTestDatabase();
 
 async function empty(): Promise<void> {
   await sql`truncate commissions, sales, referrals, affiliates, links, campaigns, sync_runs, seen_rows, rejected_records,
     record_history`.execute(db);
-}
-
-async function finish(run: SyncRun): Promise<void> {
-  const end = { verified: true, reason: null, rowsDeleted: 0, deletesHeldBack: 0 };
-  await db.transaction().execute((trx) => finishRun(trx, run, end));
 }
 
 beforeEach(empty);
@@ -45,7 +36,7 @@ type Way = (typeof WAYS)[number];
 async function beginRun() {
   const { id } = await startRun(db, { resource, mode: 'full' });
   let seen = makeSeenRows();
-  const loadInto = (pages: readonly ReadPages[], fails: boolean): Promise<LoadResult> =>
+  const loadInto = (pages: readonly DecodedPage[], fails: boolean): Promise<LoadResult> =>
     db.transaction().execute(async (trx) => {
       const result = await loadBatch(trx, {
         run: { id, seen, firstLoad: makeFirstLoad(false) },
@@ -59,7 +50,7 @@ async function beginRun() {
     seen: (): SeenRows => seen,
     async load(pages: readonly (readonly object[])[], way: Way, second: number): Promise<LoadResult> {
       const read = pages.map((records, index) =>
-        readPages({ cache: null, drift: null }, resource, [
+        decodePage({ resource, drift: null, treatment: PLAIN, fast: null }, [
           { observedAt: at(second + index / 1000), records },
         ]),
       );
@@ -73,104 +64,6 @@ async function beginRun() {
 }
 
 const POOL = Array.from({ length: 4 }, () => buildReferral());
-const A = POOL[0] ?? buildReferral();
-const good = { ...A };
-const changed = { ...A, visits: 7 };
-const bad = { ...A, visits: 'many' };
-const nameless = { visits: 1 };
-
-interface Batch {
-  readonly pages: readonly (readonly object[])[];
-  readonly fresh: number;
-  readonly counted: Partial<LoadResult>;
-}
-
-const CASES: readonly { readonly name: string; readonly batches: readonly Batch[] }[] = [
-  {
-    name: 'rejected, and fits later',
-    batches: [
-      { pages: [[bad]], fresh: 1, counted: { rejected: 1 } },
-      { pages: [[good]], fresh: 0, counted: { inserted: 1, rejected: 0, repeated: 0 } },
-      { pages: [[good]], fresh: 0, counted: { inserted: 0, unchanged: 0, repeated: 1 } },
-      { pages: [[changed]], fresh: 0, counted: { updated: 1, unchanged: 0, repeated: 0 } },
-      { pages: [[bad]], fresh: 0, counted: { rejected: 0, repeated: 1 } },
-    ],
-  },
-  {
-    name: 'fits, and is rejected later',
-    batches: [
-      { pages: [[good]], fresh: 1, counted: { inserted: 1 } },
-      { pages: [[bad]], fresh: 0, counted: { rejected: 1, repeated: 0 } },
-      { pages: [[bad, good]], fresh: 0, counted: { rejected: 0, unchanged: 0, repeated: 2 } },
-    ],
-  },
-  {
-    name: 'rejected and fits on one page',
-    batches: [
-      { pages: [[bad, good]], fresh: 1, counted: { rejected: 1, inserted: 1, repeated: 0 } },
-      { pages: [[bad]], fresh: 0, counted: { rejected: 0, repeated: 1 } },
-      { pages: [[good]], fresh: 0, counted: { repeated: 1 } },
-    ],
-  },
-  {
-    name: 'fits and is rejected on two pages of a batch',
-    batches: [
-      { pages: [[good], [bad]], fresh: 1, counted: { rejected: 1, inserted: 1, repeated: 0 } },
-      { pages: [[good]], fresh: 0, counted: { repeated: 1 } },
-    ],
-  },
-  {
-    name: 'twice on one page',
-    batches: [
-      { pages: [[good, good]], fresh: 1, counted: { inserted: 1, repeated: 1 } },
-      { pages: [[good, changed]], fresh: 0, counted: { updated: 1, repeated: 1 } },
-    ],
-  },
-  {
-    name: 'twice on two pages of a batch, the same',
-    batches: [{ pages: [[good], [good]], fresh: 1, counted: { inserted: 1, repeated: 1 } }],
-  },
-  {
-    name: 'twice on two pages of a batch, changed between them',
-    batches: [
-      { pages: [[good], [changed]], fresh: 1, counted: { inserted: 1, updated: 1, repeated: 0 } },
-      { pages: [[changed], [good]], fresh: 0, counted: { updated: 1, repeated: 1 } },
-    ],
-  },
-  {
-    name: 'rejected twice on one page',
-    batches: [{ pages: [[bad, bad]], fresh: 1, counted: { rejected: 1, repeated: 1 } }],
-  },
-  {
-    name: 'without an identifier, which cannot be distinguished',
-    batches: [
-      { pages: [[nameless, nameless]], fresh: 0, counted: { rejected: 1, repeated: 1 } },
-      { pages: [[nameless]], fresh: 0, counted: { rejected: 0, repeated: 1 } },
-    ],
-  },
-];
-
-describe.each(WAYS)('of a run that goes on %s', (way) => {
-  test.each(CASES)('a record is met once that is met $name', async ({ batches }) => {
-    const run = await beginRun();
-    for (const [index, { pages, fresh, counted }] of batches.entries()) {
-      const result = await run.load(pages, way, index);
-      expect(result).toMatchObject({ fresh, ...counted });
-    }
-  });
-
-  test.each(CASES)(
-    'a row that was there before is met once, though its record is met $name',
-    async (given) => {
-      await load(db, { resource, pages: [{ observedAt: at(-1), records: [good] }] });
-      const run = await beginRun();
-      for (const [index, { pages, fresh }] of given.batches.entries()) {
-        expect(await run.load(pages, way, index)).toMatchObject({ fresh, inserted: 0 });
-      }
-    },
-  );
-});
-
 describe('the rows of the mirror', () => {
   const FUTURE = '2999-01-01T00:00:00Z';
   const newer = '2999-01-02T00:00:00Z';
@@ -181,26 +74,6 @@ describe('the rows of the mirror', () => {
     const rows = await rowsOf(db, table);
     return rows.filter((row) => seen.has(Number(row['_row_number']))).map(({ id }) => id);
   }
-
-  test('are all met by a second run, whether it changes them or not, and none is missing', async () => {
-    const records = Array.from({ length: 150 }, () => buildReferral());
-    const first = await startRun(db, { resource, mode: 'full' });
-    await load(db, { resource, runId: first.id, pages: [{ observedAt: at(1), records }] });
-    await finish(first);
-    const second = await startRun(db, { resource, mode: 'full' });
-    const pages = [
-      { observedAt: at(2), records: records.slice(0, 100) },
-      // Changed, and older than what is there.
-      { observedAt: at(3), records: records.slice(100, 120).map((record) => ({ ...record, visits: 9 })) },
-      { observedAt: at(0), records: records.slice(120).map((record) => ({ ...record, visits: 0 })) },
-    ];
-    const result = await load(db, { resource, runId: second.id, pages });
-    expect(counts(result)).toMatchObject({ inserted: 0, updated: 20, unchanged: 130, repeated: 0 });
-    expect(result.fresh).toBe(150);
-    expect(await idsMet(second.id, resource)).toEqual(records.map(({ id }) => id).sort());
-    const seen = await readSeenRows(db, second.id);
-    expect(await findMissing(db, { runId: second.id, resource, seen })).toEqual({ living: 150, ids: [] });
-  });
 
   test('that a single read inserts or changes meanwhile are not met by the run, until it meets them itself', async () => {
     const [listed, known] = [buildReferral(), buildReferral()];
@@ -218,20 +91,6 @@ describe('the rows of the mirror', () => {
     const met = await load(db, { resource, runId: run.id, pages: [{ observedAt: newer, records }] });
     expect(met).toMatchObject({ fresh: 2, inserted: 0, unchanged: 2, repeated: 1 });
     expect(await idsMet(run.id, resource)).toEqual([listed.id, unheardOf.id, known.id].sort());
-  });
-
-  test('that a single read inserted before the run began are missing where the run does not meet them', async () => {
-    const commission = buildCommission();
-    const past = '2020-01-01T00:00:00Z';
-    await load(db, { resource: 'commissions', pages: [{ observedAt: past, records: [commission] }] });
-    for (const { table, id } of [
-      { table: 'referrals', id: commission.sale.referral.id },
-      { table: 'affiliates', id: commission.sale.affiliate.id },
-    ] as const) {
-      const run = await startRun(db, { resource: table, mode: 'full' });
-      const missing = await findMissing(db, { runId: run.id, resource: table, seen: makeSeenRows() });
-      expect(missing).toEqual({ living: 1, ids: [id] });
-    }
   });
 
   test('keep their numbers through every load, deletion and return', async () => {

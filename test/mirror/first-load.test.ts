@@ -3,14 +3,9 @@
 
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type Database, makeDatabase } from '../../src/db/database.ts';
-import { transact } from '../../src/db/transact.ts';
-import { beginFirstLoad, type FirstLoad, makeFirstLoad } from '../../src/mirror/first-load.ts';
-import { loadBatch } from '../../src/mirror/load-batch.ts';
-import { markDeleted } from '../../src/mirror/mark-deleted.ts';
-import { makeSeenRows } from '../../src/mirror/runs/seen-rows.ts';
+import type { Database } from '../../src/db/database.ts';
 import { startRun } from '../../src/mirror/runs/sync-runs.ts';
-import { readPages } from '../../src/records/read-page.ts';
+import { beginFirstLoad, type FirstLoad } from '../../src/mirror/send-rows.ts';
 import { countWaiting } from '../support/count-waiting.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { watchInsertions } from '../support/watch-insertions.ts';
@@ -24,7 +19,7 @@ let firstLoad: FirstLoad;
 
 beforeEach(async () => {
   database = await createTestDatabase();
-  db = makeDatabase(database.pool);
+  ({ db } = database);
   ({ id: runId } = await startRun(db, { resource: 'referrals', mode: 'full' }));
   firstLoad = await beginFirstLoad(db, 'referrals');
 });
@@ -68,78 +63,6 @@ test('new rows are inserted in one statement, numbered in their order, all of th
   expect(seen).toEqual([{ row_numbers: [1, 2, 3, 4, 5] }]);
 });
 
-test('a record on two pages of a batch is compared the second time, and the next batch inserts as before', async () => {
-  const insertions = watchInsertions();
-  const [[twice, ...first], [second], third] = [build(3), build(1), build(2)] as [
-    Referral[],
-    Referral[],
-    Referral[],
-  ];
-  const batch = [
-    [twice, ...first],
-    [twice, second],
-  ] as Referral[][];
-  expect(counts(await loadPages(1, ...batch))).toEqual({ ...none, seen: 5, inserted: 4, repeated: 1 });
-  await loadPages(2, third, build(1));
-  expect(insertions()).toEqual({ sent: 2, refused: 0 });
-});
-
-test('after the first record that is there already, the batch and all that follow are compared', async () => {
-  const insertions = watchInsertions();
-  const [known, ...others] = build(4);
-  await loadPages(1, [known as Referral], others);
-  const changed = { ...(known as Referral), visits: 9 };
-  const counted = await loadPages(2, build(2), [changed, ...others.slice(1)]);
-  expect(counts(counted)).toEqual({ ...none, seen: 5, inserted: 2, updated: 1, repeated: 2 });
-  expect(firstLoad.isOn()).toBe(false);
-  expect(counts(await loadPages(3, build(2), build(2)))).toEqual({ ...none, seen: 4, inserted: 4 });
-  expect(insertions()).toEqual({ sent: 2, refused: 1 });
-});
-
-test('a single page is compared: the head is read twice, and the first load would end with an error for nothing', async () => {
-  const insertions = watchInsertions();
-  const records = build(3);
-  await loadPages(1, records);
-  await loadPages(2, records);
-  expect(insertions()).toEqual({ sent: 0, refused: 0 });
-  expect(firstLoad.isOn()).toBe(true);
-});
-
-test('a table with a row in it, even a deleted one, is compared from the beginning', async () => {
-  const [gone] = build(1);
-  await load(db, { resource: 'referrals', pages: pagesOf(1, [gone as Referral]) });
-  const ids = [gone?.id ?? ''];
-  await transact(db, (trx) =>
-    markDeleted(trx, { runId: null, resource: 'referrals', ids, observedAt: at(2) }),
-  );
-  expect((await beginFirstLoad(db, 'referrals')).isOn()).toBe(false);
-  expect((await beginFirstLoad(db, 'commissions')).isOn()).toBe(true);
-});
-
-test('a row that was stored and marked deleted since the run began is taken back', async () => {
-  const [gone] = build(1) as [Referral];
-  await load(db, { resource: 'referrals', pages: pagesOf(1, [gone]) });
-  await transact(db, (trx) =>
-    markDeleted(trx, { runId: null, resource: 'referrals', ids: [gone.id], observedAt: at(2) }),
-  );
-  expect(counts(await loadPages(3, build(2), [gone]))).toEqual({ ...none, seen: 3, inserted: 2, updated: 1 });
-  const [row] = (await rowsOf(db, 'referrals')).filter(({ id }) => id === gone.id);
-  expect(row).toMatchObject({ _deleted_at: null, _first_seen_at: '2026-07-01T00:00:01Z' });
-});
-
-test('what a single read stored meanwhile, and observed later, stays', async () => {
-  const [read] = build(1) as [Referral];
-  await load(db, { resource: 'referrals', pages: pagesOf(9, [{ ...read, visits: 7 }]), touch: true });
-  expect(counts(await loadPages(3, build(2), [read]))).toEqual({
-    ...none,
-    seen: 3,
-    inserted: 2,
-    unchanged: 1,
-  });
-  const [row] = (await rowsOf(db, 'referrals')).filter(({ id }) => id === read.id);
-  expect(row).toMatchObject({ visits: 7 });
-});
-
 test('a row that somebody inserts by hand at the same time is waited for, and compared', async () => {
   const [byHand] = build(1) as [Referral];
   const hand = await database.pool.connect();
@@ -158,48 +81,4 @@ test('a row that somebody inserts by hand at the same time is waited for, and co
   }
   expect(counts(await loading)).toEqual({ ...none, seen: 3, inserted: 2, updated: 1 });
   expect(firstLoad.isOn()).toBe(false);
-});
-
-test('another row that the database refuses fails the load in the same words, and leaves nothing', async () => {
-  await sql`alter table referrals add constraint no_bots check (customer_name <> 'Bot')`.execute(db);
-  await sql`create unique index one_account on referrals (processor_account_id)`.execute(db);
-  const bot = build(1, {
-    processor_account_id: 'acct_9',
-    customer: { ...buildReferral().customer, name: 'Bot' },
-  });
-  const own = build(2);
-  const refusal = (first: FirstLoad, pages: readonly (readonly Referral[])[]) =>
-    load(db, { resource: 'referrals', runId, firstLoad: first, pages: pagesOf(1, ...pages) }).catch(
-      ({ code, constraint, message }) => ({ code, constraint, message }),
-    );
-  const insertions = watchInsertions();
-  const refusedByCheck = await refusal(firstLoad, [build(1), bot]);
-  // Not even compared: that would only be refused again.
-  expect(insertions()).toEqual({ sent: 1, refused: 1 });
-  expect(refusedByCheck).toMatchObject({ code: '23514', constraint: 'no_bots' });
-  expect(refusedByCheck).toEqual(await refusal(makeFirstLoad(false), [build(1), bot]));
-  // Somebody's own index looks like a record that is there: comparing says which it is.
-  const refusedByIndex = await refusal(firstLoad, [own.slice(0, 1), own.slice(1)]);
-  expect(refusedByIndex).toMatchObject({ code: '23505', constraint: 'one_account' });
-  expect(refusedByIndex).toEqual(await refusal(makeFirstLoad(false), [own.slice(0, 1), own.slice(1)]));
-  expect(await rowsOf(db, 'referrals')).toEqual([]);
-});
-
-test('a transaction that is done again decides anew, and stores and counts everything once', async () => {
-  const [known, ...others] = build(3) as [Referral, ...Referral[]];
-  await loadPages(1, [known], others);
-  const read = pagesOf(2, build(2), [known]).map((page) =>
-    readPages({ cache: null, drift: null }, 'referrals', [page]),
-  );
-  const run = { id: runId, seen: makeSeenRows(), firstLoad };
-  let tries = 0;
-  const result = await transact(db, async (trx) => {
-    const loaded = await loadBatch(trx, { run, resource: 'referrals', pages: read });
-    tries += 1;
-    if (tries === 1) await sql`do $$ begin raise sqlstate '40P01'; end $$`.execute(trx);
-    return loaded;
-  });
-  expect(tries).toBe(2);
-  expect(counts(result)).toEqual({ ...none, seen: 3, inserted: 2, unchanged: 1 });
-  expect(await rowsOf(db, 'referrals')).toHaveLength(5);
 });

@@ -2,17 +2,16 @@
 
 import { sql } from 'kysely';
 import { beforeEach, expect, test } from 'vitest';
-import { type Database, makeDatabase } from '../../src/db/database.ts';
-import { markUnnamedLinks } from '../../src/mirror/gone-links.ts';
-import { markDeleted } from '../../src/mirror/mark-deleted.ts';
+import type { Database } from '../../src/db/database.ts';
+import { markUnnamedLinks } from '../../src/mirror/mark-deleted.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { buildAffiliate, buildLink, buildReferral } from './build-records.ts';
-import { at, load, rowsOf } from './load.ts';
+import { at, bury, load, rowsOf } from './load.ts';
 
 let db: Database;
 
 beforeEach(async () => {
-  db = makeDatabase((await createTestDatabase()).pool);
+  ({ db } = await createTestDatabase());
 });
 
 const affiliate = buildAffiliate();
@@ -26,11 +25,9 @@ async function list(observedAt: string, links: readonly object[], of = affiliate
 }
 
 /** Marks the referrals deleted, and returns every link that is marked by then, with its time. */
-async function bury(observedAt: string, ...gone: readonly { id: string }[]) {
+async function buryReferrals(observedAt: string, ...gone: readonly { id: string }[]) {
   const ids = gone.map(({ id }) => id);
-  await db
-    .transaction()
-    .execute((trx) => markDeleted(trx, { runId: null, resource: 'referrals', ids, observedAt }));
+  await bury(db, 'referrals', ids, observedAt);
   return goneLinks();
 }
 
@@ -46,9 +43,11 @@ test('a link that no known affiliate has goes with the last living referral that
   const ofAffiliate = buildReferral({ link: owned, affiliate: buildAffiliate() });
   const records = [first, last, alone, ofAffiliate];
   await load(db, { resource: 'referrals', pages: [{ observedAt: at(1), records }] });
-  expect(await bury(at(5), first, ofAffiliate)).toEqual(new Map());
-  expect([...(await bury(at(5), alone)).keys()]).toEqual([single.id]);
-  expect([...(await bury(at(5), last)).keys()].toSorted()).toEqual([single.id, shared.id].toSorted());
+  expect(await buryReferrals(at(5), first, ofAffiliate)).toEqual(new Map());
+  expect([...(await buryReferrals(at(5), alone)).keys()]).toEqual([single.id]);
+  expect([...(await buryReferrals(at(5), last)).keys()].toSorted()).toEqual(
+    [single.id, shared.id].toSorted(),
+  );
 });
 
 test('a link that is gone is not brought back by a referral that still names it', async () => {
@@ -61,21 +60,18 @@ test('a link that is gone is not brought back by a referral that still names it'
   expect(await goneLinks()).toEqual(new Map());
 });
 
-test('a link that is gone is not written again, however often its affiliate is listed without it', async () => {
-  await list(at(1), [dropped]);
-  await list(at(2), []);
-  const gone = await rowsOf(db, 'links');
-  expect(gone).toMatchObject([{ _deleted_at: '2026-07-01T00:00:02Z' }]);
-  await list(at(3), []);
-  expect(await rowsOf(db, 'links')).toEqual(gone);
+test('a link that a referral of another affiliate names stays its own affiliate’s', async () => {
+  await list(at(1), [kept]);
+  const records = [buildReferral({ link: kept, affiliate: buildAffiliate() })];
+  await load(db, { resource: 'referrals', pages: [{ observedAt: at(2), records }] });
+  expect(await rowsOf(db, 'links')).toMatchObject([{ id: kept.id, affiliate_id: affiliate.id }]);
 });
 
 test('an affiliate that was observed later than its deletion was confirmed keeps its links as well', async () => {
   await list(at(1), [kept]);
   const named = buildReferral({ link: null, affiliate: { ...affiliate, first_name: 'Renamed' } });
   await load(db, { resource: 'referrals', pages: [{ observedAt: at(9), records: [named] }] });
-  const confirmed = { runId: null, resource: 'affiliates' as const, ids: [affiliate.id], observedAt: at(5) };
-  expect(await db.transaction().execute((trx) => markDeleted(trx, confirmed))).toBe(0);
+  expect(await bury(db, 'affiliates', [affiliate.id], at(5))).toBe(0);
   expect(await rowsOf(db, 'affiliates')).toMatchObject([{ first_name: 'Renamed', _deleted_at: null }]);
   expect(await goneLinks()).toEqual(new Map());
 });
@@ -118,14 +114,14 @@ test('a link of no known affiliate that was observed after its referral was foun
   await listAt(at(1), referral);
   await listAt(at(7), { ...later, link: { ...link, visitors: 9 } });
   await listAt(at(8), later);
-  expect(await bury(at(6), referral)).toEqual(new Map());
-  expect(await bury(at(7), referral)).toEqual(new Map([[link.id, '2026-07-01T00:00:07Z']]));
+  expect(await buryReferrals(at(6), referral)).toEqual(new Map());
+  expect(await buryReferrals(at(7), referral)).toEqual(new Map([[link.id, '2026-07-01T00:00:07Z']]));
 });
 
 test('a link that is marked keeps the time at which it was marked first', async () => {
   const referral = buildReferral();
   await load(db, { resource: 'referrals', pages: [{ observedAt: at(1), records: [referral] }] });
-  const first = await bury(at(2), referral);
+  const first = await buryReferrals(at(2), referral);
   expect(first).toEqual(new Map([[referral.link.id, '2026-07-01T00:00:02Z']]));
-  expect(await bury(at(3), referral)).toEqual(first);
+  expect(await buryReferrals(at(3), referral)).toEqual(first);
 });

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { beforeEach, expect, test } from 'vitest';
-import { type Database, makeDatabase } from '../../src/db/database.ts';
+import type { Database } from '../../src/db/database.ts';
+import { makeDecoding } from '../../src/decode/decode-page.ts';
 import { startRun } from '../../src/mirror/runs/sync-runs.ts';
-import { makeLoadedCache } from '../../src/records/loaded-cache.ts';
 import { createTestDatabase } from '../support/database.ts';
 import {
   buildAffiliate,
@@ -18,50 +18,10 @@ import { at, counts, load, rowsOf } from './load.ts';
 let db: Database;
 
 beforeEach(async () => {
-  db = makeDatabase((await createTestDatabase()).pool);
+  ({ db } = await createTestDatabase());
 });
 
 const nothing = { seen: 0, inserted: 0, updated: 0, unchanged: 0, rejected: 0, repeated: 0 };
-
-test('a commission brings its sale, referral, link, affiliate and campaigns, each to its own table', async () => {
-  const commission = buildCommission();
-  const { sale, campaign } = commission;
-  await load(db, { resource: 'commissions', pages: [{ observedAt: at(1), records: [commission] }] });
-  expect(await rowsOf(db, 'commissions')).toEqual([
-    {
-      id: commission.id,
-      created_at: '2026-01-02T03:04:05.678901Z',
-      updated_at: '2026-01-02T03:04:05.678901Z',
-      campaign_id: campaign.id,
-      sale_id: sale.id,
-      amount: 300,
-      currency: 'USD',
-      due_at: '2026-01-02T03:04:05.678901Z',
-      paid_at: null,
-      state: null,
-      voided_at: null,
-      _first_seen_at: '2026-07-01T00:00:01Z',
-      _changed_at: await lastStamp(db),
-      _observed_at: '2026-07-01T00:00:01Z',
-      _deleted_at: null,
-      _extra: null,
-      _row_number: 1,
-    },
-  ]);
-  expect(await rowsOf(db, 'sales')).toMatchObject([
-    { id: sale.id, referral_id: sale.referral.id, affiliate_id: sale.affiliate.id, sale_amount_cents: 1000 },
-  ]);
-  expect(await rowsOf(db, 'referrals')).toMatchObject([
-    { id: sale.referral.id, customer_email: 'grace@example.com', link_id: sale.referral.link.id },
-  ]);
-  expect(await rowsOf(db, 'affiliates')).toMatchObject([
-    { id: sale.affiliate.id, first_name: 'Ada', campaign_id: sale.affiliate.campaign.id },
-  ]);
-  expect(await rowsOf(db, 'links')).toMatchObject([{ id: sale.referral.link.id, token: 'ada' }]);
-  expect((await rowsOf(db, 'campaigns')).map(({ id }) => id)).toEqual(
-    [campaign.id, sale.affiliate.campaign.id].sort(),
-  );
-});
 
 test('a link gets its affiliate from its place: under an affiliate, or in a referral beside one', async () => {
   const [own, shared] = [buildLink(), buildLink()];
@@ -103,29 +63,6 @@ test('loading the same pages again neither writes nor locks a row', async () => 
   expect(await rowsOf(db, 'record_history' as never)).toEqual(history);
   expect(await lastStamp(db)).toBe(stamp);
 });
-
-test('a small load that changes nothing does not even lock a row', async () => {
-  const records = [buildCommission()];
-  await load(db, { resource: 'commissions', pages: [{ observedAt: at(1), records }] });
-  await load(db, { resource: 'commissions', pages: [{ observedAt: at(2), records }] });
-  const locked = await sql`
-    select id from commissions where xmax <> 0 union all select id from sales where xmax <> 0
-    union all select id from affiliates where xmax <> 0`.execute(db);
-  expect(locked.rows).toEqual([]);
-});
-
-test.each([1, 50])(
-  'an older observation changes nothing, whatever the order of commits (%i records)',
-  async (size) => {
-    const old = Array.from({ length: size }, () => buildReferral({ conversion_state: 'lead' }));
-    const newer = old.map((record) => ({ ...record, conversion_state: 'conversion' }));
-    await load(db, { resource: 'referrals', pages: [{ observedAt: at(20), records: newer }] });
-    const late = await load(db, { resource: 'referrals', pages: [{ observedAt: at(10), records: old }] });
-    expect(counts(late)).toEqual({ ...nothing, seen: size, unchanged: size });
-    const states = (await rowsOf(db, 'referrals')).map(({ conversion_state }) => conversion_state);
-    expect(new Set(states)).toEqual(new Set(['conversion']));
-  },
-);
 
 test('a read that changes nothing is not overwritten by older pages where it was asked to touch', async () => {
   const unpaid = buildCommission();
@@ -196,79 +133,12 @@ test('a nested partial view leaves alone what it does not carry', async () => {
   ]);
 });
 
-test('a customer that is gone blanks its four columns, and one with new fields keeps them under its name', async () => {
-  const referral = buildReferral();
-  await load(db, { resource: 'referrals', pages: [{ observedAt: at(1), records: [referral] }] });
-  await load(db, {
-    resource: 'referrals',
-    pages: [{ observedAt: at(2), records: [{ ...referral, customer: null }] }],
-  });
-  expect(await rowsOf(db, 'referrals')).toMatchObject([
-    { customer_platform: null, customer_id: null, customer_name: null, customer_email: null, visits: 2 },
-  ]);
-  await load(db, {
-    resource: 'referrals',
-    pages: [{ observedAt: at(3), records: [{ ...referral, customer: { name: 'G', vip: true } }] }],
-  });
-  expect(await rowsOf(db, 'referrals')).toMatchObject([
-    { customer_name: 'G', customer_email: null, _extra: { customer: { vip: true } } },
-  ]);
-});
-
-test('of several observations of a record in one batch the newest counts', async () => {
-  const referral = buildReferral({ visits: 1 });
-  const result = await load(db, {
-    resource: 'referrals',
-    pages: [
-      { observedAt: at(3), records: [{ ...referral, visits: 3 }] },
-      { observedAt: at(1), records: [referral, { ...referral, visits: 2 }] },
-    ],
-  });
-  expect(counts(result)).toEqual({ ...nothing, seen: 3, inserted: 1, repeated: 2 });
-  expect(await rowsOf(db, 'referrals')).toMatchObject([{ visits: 3 }]);
-});
-
-test('a record that Postgres cannot hold is rejected whole with its payload, and the others land', async () => {
-  const run = await startRun(db, { resource: 'referrals', mode: 'full' });
-  const nul = buildReferral({ customer: { platform: 'stripe', id: 'c', name: 'a\0b', email: null } });
-  const surrogate = buildReferral({ note: { deep: ['\ud800'] } });
-  const wrong = buildReferral({ affiliate: buildAffiliate({ visitors: 'many' }) });
-  const nameless = { visits: 1 };
-  const good = buildReferral({ customer: { platform: 'stripe', id: 'c', name: 'Zoë 🦊', email: null } });
-  const pages = [{ observedAt: at(1), records: [nul, surrogate, wrong, nameless, good, null] }];
-  const result = await load(db, { resource: 'referrals', runId: run.id, pages });
-  expect(result).toMatchObject({ seen: 6, inserted: 1, rejected: 5, fresh: 4 });
-  expect((await rowsOf(db, 'referrals')).map(({ id }) => id)).toEqual([good.id]);
-  expect(await rowsOf(db, 'affiliates')).toEqual([]);
-  const { rows: rejected } = await sql<Record<'record_id' | 'reason' | 'payload', unknown>>`
-    select * from rejected_records order by id`.execute(db);
-  expect(rejected.map(({ record_id, reason }) => ({ record_id, reason }))).toEqual([
-    {
-      record_id: nul.id,
-      reason:
-        'customer: expected text that Postgres can store, got a NUL character or half of a surrogate pair',
-    },
-    {
-      record_id: surrogate.id,
-      reason: 'note: expected text that Postgres can store, got a NUL character or half of a surrogate pair',
-    },
-    { record_id: wrong.id, reason: 'affiliate.visitors: expected number, got string' },
-    {
-      record_id: null,
-      reason:
-        'id: expected string, got nothing; created_at: expected string, got nothing; updated_at: expected string, got nothing',
-    },
-    { record_id: null, reason: 'record: expected object, got null' },
-  ]);
-  expect(rejected.map(({ payload }) => payload)).toEqual([nul, surrogate, wrong, nameless, null]);
-});
-
 test('what a commission brings and is refused by itself is not stored by half', async () => {
   const odd = buildAffiliate({ campaign: buildCampaign(), links: 'none' });
   const commission = buildCommission({ sale: buildSale({ affiliate: odd }) });
   await load(db, {
     resource: 'commissions',
-    cache: makeLoadedCache(),
+    decoding: makeDecoding('commissions'),
     pages: [{ observedAt: at(1), records: [commission] }],
   });
   const { rows: rejected } = await sql`select resource, record_id, reason from rejected_records`.execute(db);
@@ -281,7 +151,7 @@ test('what a commission brings and is refused by itself is not stored by half', 
 });
 
 test('what only an outdated record brought is loaded with the next one that brings it', async () => {
-  const cache = makeLoadedCache();
+  const decoding = makeDecoding('referrals');
   const [affiliate, other] = [buildAffiliate({ campaign: buildCampaign() }), buildAffiliate()];
   const campaign = buildCampaign();
   const pages = [
@@ -289,30 +159,9 @@ test('what only an outdated record brought is loaded with the next one that brin
     { observedAt: at(3), records: [buildReferral({ affiliate: { ...affiliate, campaign } })] },
     { observedAt: at(6), records: [buildReferral({ affiliate: { ...other, campaign } })] },
   ];
-  for (const page of pages) await load(db, { resource: 'referrals', cache, pages: [page] });
+  for (const page of pages) await load(db, { resource: 'referrals', decoding, pages: [page] });
   const campaigns = (await rowsOf(db, 'campaigns')).map(({ id }) => id);
   expect(campaigns.sort()).toEqual([affiliate.campaign.id, campaign.id].sort());
-});
-
-test('a rejected record that is read again in the run is a repeat, not a second rejection', async () => {
-  const run = await startRun(db, { resource: 'referrals', mode: 'full' });
-  const pages = [{ observedAt: at(1), records: [buildReferral({ visits: 'two' }), { visits: 1 }] }];
-  await load(db, { resource: 'referrals', runId: run.id, pages });
-  const again = await load(db, { resource: 'referrals', runId: run.id, pages });
-  expect(again).toMatchObject({ seen: 2, rejected: 0, repeated: 2, fresh: 0 });
-});
-
-test('a record seen again after its deletion is resurrected, unless that was observed before', async () => {
-  const referral = buildReferral();
-  const pages = (second: number) => [{ observedAt: at(second), records: [referral] }];
-  await load(db, { resource: 'referrals', pages: pages(1) });
-  await sql`update referrals set _deleted_at = ${at(10)}, _observed_at = ${at(10)}`.execute(db);
-  expect(await load(db, { resource: 'referrals', pages: pages(5) })).toMatchObject({ unchanged: 1 });
-  expect(await rowsOf(db, 'referrals')).toMatchObject([{ _deleted_at: '2026-07-01T00:00:10Z' }]);
-  expect(await load(db, { resource: 'referrals', pages: pages(20) })).toMatchObject({ updated: 1 });
-  expect(await rowsOf(db, 'referrals')).toMatchObject([
-    { _deleted_at: null, _changed_at: await lastStamp(db), _observed_at: '2026-07-01T00:00:20Z' },
-  ]);
 });
 
 test('large and small loads of the same records beside each other neither deadlock nor lose a record', async () => {
@@ -343,16 +192,16 @@ function hash(id: string, seed: number): number {
 }
 
 test('a nested record that the run has loaded is not loaded again, and a changed one is', async () => {
-  const cache = makeLoadedCache();
+  const decoding = makeDecoding('referrals');
   const affiliate = buildAffiliate();
   const page = (second: number, nested: object) => ({
     observedAt: at(second),
     records: [buildReferral({ affiliate: nested })],
   });
-  await load(db, { resource: 'referrals', cache, pages: [page(1, affiliate)] });
+  await load(db, { resource: 'referrals', decoding, pages: [page(1, affiliate)] });
   await sql`update affiliates set first_name = 'changed by hand'`.execute(db);
-  await load(db, { resource: 'referrals', cache, pages: [page(2, { ...affiliate })] });
+  await load(db, { resource: 'referrals', decoding, pages: [page(2, { ...affiliate })] });
   expect(await rowsOf(db, 'affiliates')).toMatchObject([{ first_name: 'changed by hand' }]);
-  await load(db, { resource: 'referrals', cache, pages: [page(3, { ...affiliate, visitors: 8 })] });
+  await load(db, { resource: 'referrals', decoding, pages: [page(3, { ...affiliate, visitors: 8 })] });
   expect(await rowsOf(db, 'affiliates')).toMatchObject([{ first_name: 'Ada', visitors: 8 }]);
 });

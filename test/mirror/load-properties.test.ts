@@ -2,21 +2,15 @@
 
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { beforeAll, expect, test } from 'vitest';
-import { type Database, makeDatabase } from '../../src/db/database.ts';
-import { makeFirstLoad } from '../../src/mirror/first-load.ts';
+import { expect, test } from 'vitest';
 import { startRun } from '../../src/mirror/runs/sync-runs.ts';
-import { makeLoadedCache } from '../../src/records/loaded-cache.ts';
+import { makeFirstLoad } from '../../src/mirror/send-rows.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { sized } from '../support/sizes.ts';
 import { buildAffiliate, buildLink, buildReferral } from './build-records.ts';
 import { at, counts, load, rowsOf } from './load.ts';
 
-let db: Database;
-
-beforeAll(async () => {
-  db = makeDatabase((await createTestDatabase()).pool);
-});
+const { db } = await createTestDatabase();
 
 const empty = () =>
   sql`truncate campaigns, affiliates, links, referrals, sync_runs, seen_rows, rejected_records, record_history
@@ -104,40 +98,6 @@ const EDGES: [ReturnType<typeof batchOf>[]][] = [
   [[batchOf([1, [PLAIN]], [4, [{ ...PLAIN, broken: true }]]), batchOf([8, [{ ...PLAIN, nameless: true }]])]],
 ];
 
-test('counts add up, distinct records are counted once, and rejections are what the table holds', async () => {
-  await fc.assert(
-    fc.asyncProperty(batches, async (all) => {
-      await empty();
-      const run = await startRun(db, { resource: 'referrals', mode: 'full' });
-      const cache = makeLoadedCache();
-      let fresh = 0;
-      let rejected = 0;
-      let inserted = 0;
-      for (const pages of all) {
-        const counted = await load(db, { resource: 'referrals', runId: run.id, pages, cache });
-        expect(counted.seen).toBe(pages.reduce((sum, { records }) => sum + records.length, 0));
-        const parts = [
-          counted.inserted,
-          counted.updated,
-          counted.unchanged,
-          counted.rejected,
-          counted.repeated,
-        ];
-        expect(Math.min(...parts)).toBeGreaterThanOrEqual(0);
-        expect(parts.reduce((sum, part) => sum + part)).toBe(counted.seen);
-        fresh += counted.fresh;
-        rejected += counted.rejected;
-        inserted += counted.inserted;
-      }
-      const ids = all.flat(2).flatMap(({ records }) => records.map((record) => record['id']));
-      expect(fresh).toBe(new Set(ids.filter((id) => id !== undefined)).size);
-      expect((await rowsOf(db, 'rejected_records' as never)).length).toBe(rejected);
-      expect((await rowsOf(db, 'referrals')).length).toBe(inserted);
-    }),
-    { numRuns: sized(12, 60), examples: EDGES },
-  );
-});
-
 /** Outside a run the pages of a batch are read together; in one, each is read alone and they are joined. */
 const WAYS = [
   { way: 'read together', begin: async () => ({}) },
@@ -179,31 +139,6 @@ test.each(WAYS)(
     );
   },
 );
-
-test.each(WAYS)('remembering what the run has loaded changes no row, pages being $way', async ({ begin }) => {
-  await fc.assert(
-    fc.asyncProperty(batches, async (all) => {
-      const contents = async () =>
-        Promise.all(
-          (['affiliates', 'links', 'campaigns', 'referrals'] as const).map(async (table) =>
-            (await rowsOf(db, table)).map(
-              ({ _observed_at, _changed_at, _first_seen_at, ...content }) => content,
-            ),
-          ),
-        );
-      await empty();
-      const plain = await begin();
-      for (const pages of all) await load(db, { resource: 'referrals', pages, ...plain });
-      const without = await contents();
-      await empty();
-      const remembering = await begin();
-      const cache = makeLoadedCache();
-      for (const pages of all) await load(db, { resource: 'referrals', pages, cache, ...remembering });
-      expect(await contents()).toEqual(without);
-    }),
-    { numRuns: sized(12, 60), examples: EDGES },
-  );
-});
 
 test('a first load counts, stores and remembers what a run that compares does, whatever comes twice', async () => {
   const loadAll = async (all: Batches, isOn: boolean) => {

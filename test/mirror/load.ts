@@ -4,14 +4,15 @@ import { sql } from 'kysely';
 import type { ListedResource } from '../../src/contract/resources.ts';
 import type { Database } from '../../src/db/database.ts';
 import { transact } from '../../src/db/transact.ts';
-import { type FirstLoad, makeFirstLoad } from '../../src/mirror/first-load.ts';
+import { type Decoding, decodePage, type ParsedRecords } from '../../src/decode/decode-page.ts';
+import type { DriftWatch } from '../../src/decode/drift-watch.ts';
+import type { MirroredTable } from '../../src/decode/mirrored-tables.ts';
+import { PLAIN, type Treatment } from '../../src/decode/treatment.ts';
 import { type LoadResult, loadBatch } from '../../src/mirror/load-batch.ts';
+import { markDeleted } from '../../src/mirror/mark-deleted.ts';
 import { readSeenRows } from '../../src/mirror/runs/seen-rows.ts';
-import type { DriftWatch } from '../../src/records/drift-watch.ts';
-import type { LoadedCache } from '../../src/records/loaded-cache.ts';
-import type { MirroredTable } from '../../src/records/mirrored-tables.ts';
-import { type ObservedPage, readPages } from '../../src/records/read-page.ts';
-import type { Treatment } from '../../src/records/treatment.ts';
+import { type FirstLoad, makeFirstLoad } from '../../src/mirror/send-rows.ts';
+import { pageBytes } from './page-bytes.ts';
 
 /** Returns the timestamp `second` seconds after the start of 2026-07. */
 export function at(second: number): string {
@@ -20,10 +21,11 @@ export function at(second: number): string {
 
 export interface LoadedPages {
   readonly resource: ListedResource;
-  readonly pages: readonly ObservedPage[];
+  readonly pages: readonly ParsedRecords[];
   /** Of a run that rejects records, and goes on as if it were resumed at each load. */
   readonly runId?: number;
-  readonly cache?: LoadedCache;
+  /** Of a run: decodes the pages from their bytes, and remembers what is nested in them. */
+  readonly decoding?: Decoding;
   readonly drift?: DriftWatch;
   /** Outside a run; all is kept where it is left out. */
   readonly treatment?: Treatment;
@@ -34,9 +36,12 @@ export interface LoadedPages {
 
 /** Reads the pages, loads them, commits, and returns the counts. */
 export async function load(database: Database, input: LoadedPages): Promise<LoadResult> {
-  const { resource, runId, cache = null, drift = null, treatment, touch = false } = input;
+  const { resource, runId, drift = null, treatment = PLAIN, touch = false } = input;
+  const decoding = input.decoding ?? { resource, drift, treatment, fast: null };
   if (runId === undefined) {
-    const read = readPages({ cache, drift, treatment }, resource, input.pages);
+    const [first, ...more] = input.pages;
+    if (decoding.fast !== null && more.length > 0) throw new TypeError('outside a run, bytes are one page');
+    const read = decoding.fast && first ? decode(decoding, first) : decodePage(decoding, input.pages);
     return database
       .transaction()
       .execute((trx) => loadBatch(trx, { run: null, resource, pages: [read], touch }));
@@ -45,8 +50,26 @@ export async function load(database: Database, input: LoadedPages): Promise<Load
   const { firstLoad = makeFirstLoad(false) } = input;
   const run = { id: runId, seen: await readSeenRows(database, runId), firstLoad };
   // Page by page, as they come.
-  const pages = input.pages.map((page) => readPages({ cache, drift }, resource, [page]));
+  const pages = input.pages.map((page) => decode(decoding, page));
   return transact(database, (trx) => loadBatch(trx, { run, resource, pages }));
+}
+
+function decode(decoding: Decoding, page: ParsedRecords) {
+  if (decoding.fast === null) return decodePage(decoding, [page]);
+  const decoded = decodePage(decoding, pageBytes(page.records, page.observedAt));
+  if (decoded === null) throw new TypeError('the page is no list');
+  return decoded.data;
+}
+
+/** Marks the records deleted, outside a run as a rule, and returns how many were marked. */
+export function bury(
+  database: Database,
+  resource: ListedResource,
+  ids: readonly string[],
+  observedAt: string,
+  runId: number | null = null,
+): Promise<number> {
+  return transact(database, (trx) => markDeleted(trx, { runId, resource, ids, observedAt }));
 }
 
 /** Returns the counts alone. */

@@ -1,21 +1,21 @@
 import { sql } from 'kysely';
 import { beforeEach, expect, test } from 'vitest';
-import { markCommissionsDeleted, mirrorCommissions } from '../../src/commissions/mirror-commissions.ts';
 import type { Commission } from '../../src/contract/commission.ts';
 import { readNow } from '../../src/db/clock.ts';
-import { type Database, makeDatabase } from '../../src/db/database.ts';
-import { findMissing, markDeleted } from '../../src/mirror/mark-deleted.ts';
+import type { Database } from '../../src/db/database.ts';
+import { findMissing } from '../../src/mirror/find-missing.ts';
 import { makeSeenRows, readSeenRows } from '../../src/mirror/runs/seen-rows.ts';
 import { startRun } from '../../src/mirror/runs/sync-runs.ts';
+import { markCommissionsDeleted, mirrorCommissions } from '../../src/payments/mirror-commissions.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { buildCommission, buildReferral, buildSale } from './build-records.ts';
+import { buildAffiliate, buildCommission, buildReferral, buildSale } from './build-records.ts';
 import { lastStamp } from './change-stamps.ts';
-import { at, counts, load, rowsOf } from './load.ts';
+import { at, bury, counts, load, rowsOf } from './load.ts';
 
 let db: Database;
 
 beforeEach(async () => {
-  db = makeDatabase((await createTestDatabase()).pool);
+  ({ db } = await createTestDatabase());
 });
 
 const resource = 'referrals' as const;
@@ -23,11 +23,7 @@ test('missing is what existed before the run and was neither met, rejected, nor 
   const [met, rejected, gone, later, buried] = Array.from({ length: 5 }, () => buildReferral());
   const past = '2020-01-01T00:00:00Z';
   await load(db, { resource, pages: [{ observedAt: past, records: [met, rejected, gone, later, buried] }] });
-  await db
-    .transaction()
-    .execute((trx) =>
-      markDeleted(trx, { runId: null, resource, ids: [String(buried?.id)], observedAt: past }),
-    );
+  await bury(db, resource, [String(buried?.id)], past);
   const run = await startRun(db, { resource, mode: 'full' });
   const since = await readNow(db);
   const records = [met, { ...rejected, visits: 'x' }];
@@ -39,14 +35,6 @@ test('missing is what existed before the run and was neither met, rejected, nor 
   });
   const seen = await readSeenRows(db, run.id);
   expect(await findMissing(db, { runId: run.id, resource, seen })).toEqual({ living: 5, ids: [gone?.id] });
-});
-
-test('a run that has met nothing misses every row that is not marked deleted, named in order', async () => {
-  const records = Array.from({ length: 5 }, () => buildReferral());
-  await load(db, { resource, pages: [{ observedAt: at(1), records }] });
-  const run = await startRun(db, { resource, mode: 'full' });
-  const missing = await findMissing(db, { runId: run.id, resource, seen: makeSeenRows() });
-  expect(missing).toEqual({ living: 5, ids: records.map(({ id }) => id).sort() });
 });
 
 test('a row whose number lies beyond every row that the run has met is missing like any other', async () => {
@@ -73,12 +61,7 @@ test('marking a row deleted keeps every other column, happens once, and spares w
   await load(db, { resource, pages: [{ observedAt: at(1), records: [gone] }] });
   await load(db, { resource, pages: [{ observedAt: at(9), records: [alive] }] });
   const before = await rowsOf(db, resource);
-  const apply = () =>
-    db
-      .transaction()
-      .execute((trx) =>
-        markDeleted(trx, { runId: null, resource, ids: [gone.id, alive.id], observedAt: at(5) }),
-      );
+  const apply = () => bury(db, resource, [gone.id, alive.id], at(5));
   expect(await apply()).toBe(1);
   expect(await apply()).toBe(0);
   const time = '2026-07-01T00:00:05Z';
@@ -94,9 +77,7 @@ test('a page read before the deletion was confirmed does not bring the row back,
   const referral = buildReferral();
   const pages = (second: number) => [{ observedAt: at(second), records: [referral] }];
   await load(db, { resource, pages: pages(1) });
-  await db
-    .transaction()
-    .execute((trx) => markDeleted(trx, { runId: null, resource, ids: [referral.id], observedAt: at(5) }));
+  await bury(db, resource, [referral.id], at(5));
   await load(db, { resource, pages: pages(4) });
   expect(await rowsOf(db, resource)).toMatchObject([{ _deleted_at: '2026-07-01T00:00:05Z' }]);
   expect(counts(await load(db, { resource, pages: pages(6) })).updated).toBe(1);
@@ -110,16 +91,15 @@ test('a sale goes with the last living commission that has it, and keeps its tim
   await load(db, { resource: commissions, pages: [{ observedAt: at(1), records: [first, last] }] });
   const changed = { ...first, sale: { ...sale, refund_amount_cents: 100 } };
   await load(db, { resource: commissions, pages: [{ observedAt: at(9), records: [changed] }] });
-  const bury = async ({ id }: { id: string }, second = 5) => {
-    const gone = { runId: null, resource: commissions, ids: [id], observedAt: at(second) };
-    await db.transaction().execute((trx) => markDeleted(trx, gone));
+  const salesWithout = async ({ id }: { id: string }, second = 5) => {
+    await bury(db, commissions, [id], at(second));
     return rowsOf(db, 'sales');
   };
   const observed = { refund_amount_cents: 100, _observed_at: '2026-07-01T00:00:09Z' };
-  expect(await bury(first)).toMatchObject([{ ...observed, _deleted_at: null }]);
-  const buried = await bury(last);
+  expect(await salesWithout(first)).toMatchObject([{ ...observed, _deleted_at: null }]);
+  const buried = await salesWithout(last);
   expect(buried).toMatchObject([{ ...observed, _deleted_at: '2026-07-01T00:00:05Z' }]);
-  expect(await bury(last, 7)).toEqual(buried);
+  expect(await salesWithout(last, 7)).toEqual(buried);
 });
 
 test('a sale of several commissions goes with them at the time at which the last of them was found gone', async () => {
@@ -156,4 +136,18 @@ test('a commission that is read by itself with another sale, or without one, lea
   expect((await gone()).get(second.id)).toBe('2026-07-01T00:00:03Z');
   await show(4, first);
   expect((await gone()).get(first.id)).toBe(null);
+});
+
+test('an affiliate that referrals still name stays deleted until its own list has it again', async () => {
+  const affiliate = buildAffiliate();
+  const isDeleted = async () => (await rowsOf(db, 'affiliates')).map((row) => row['_deleted_at'] !== null);
+  const list = (second: number) =>
+    load(db, { resource: 'affiliates', pages: [{ observedAt: at(second), records: [affiliate] }] });
+  await list(1);
+  await bury(db, 'affiliates', [affiliate.id], at(2));
+  const records = [buildReferral({ affiliate: { ...affiliate, first_name: 'Renamed' } })];
+  await load(db, { resource, pages: [{ observedAt: at(3), records }] });
+  expect(await isDeleted()).toEqual([true]);
+  await list(4);
+  expect(await isDeleted()).toEqual([false]);
 });

@@ -2,24 +2,18 @@
 
 import { sql } from 'kysely';
 import { beforeEach, expect, test } from 'vitest';
-import { type Database, makeDatabase } from '../../src/db/database.ts';
-import { markDeleted } from '../../src/mirror/mark-deleted.ts';
-import {
-  countOpen,
-  findMetCommission,
-  findUnmetOpen,
-  isOpenRecord,
-} from '../../src/mirror/open-commissions.ts';
+import type { Database } from '../../src/db/database.ts';
+import { countOpen, findMet, findUnmetOpen } from '../../src/mirror/find-missing.ts';
 import { makeSeenRows } from '../../src/mirror/runs/seen-rows.ts';
 import { startRun } from '../../src/mirror/runs/sync-runs.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { buildCommission } from './build-records.ts';
-import { at, load, rowsOf } from './load.ts';
+import { at, bury, load, rowsOf } from './load.ts';
 
 let db: Database;
 
 beforeEach(async () => {
-  db = makeDatabase((await createTestDatabase()).pool);
+  ({ db } = await createTestDatabase());
 });
 
 const PAST = '2020-01-01T00:00:00Z';
@@ -44,30 +38,23 @@ test.each(CASES)(
   'it is $isOpen of a record with $sends that it can still move, and of its row',
   async (given) => {
     const record = buildCommission(given.sends);
-    expect(isOpenRecord(record)).toBe(given.isOpen);
     await load(db, { resource: 'commissions', pages: [{ observedAt: PAST, records: [record] }] });
-    expect(await countOpen(db)).toBe(given.isOpen ? 1 : 0);
+    expect(await countOpen(db, 'commissions')).toBe(given.isOpen ? 1 : 0);
     const run = await startRun(db, { resource: 'commissions', mode: 'delta' });
-    const unmet = await findUnmetOpen(db, { runId: run.id, seen: makeSeenRows() });
+    const unmet = await findUnmetOpen(db, { runId: run.id, resource: 'commissions', seen: makeSeenRows() });
     expect(unmet).toEqual(given.isOpen ? [record.id] : []);
-  },
-);
-
-test.each([null, 'a text', 7, {}])(
-  'what says nothing of it is taken for one that can still move: %j',
-  (record) => {
-    expect(isOpenRecord(record)).toBe(true);
   },
 );
 
 test('one that is marked deleted can no longer move', async () => {
   const [kept, gone] = [buildCommission(), buildCommission()];
   await load(db, { resource: 'commissions', pages: [{ observedAt: PAST, records: [kept, gone] }] });
-  const confirmed = { runId: null, resource: 'commissions' as const, ids: [gone.id], observedAt: at(0) };
-  await db.transaction().execute((trx) => markDeleted(trx, confirmed));
-  expect(await countOpen(db)).toBe(1);
+  await bury(db, 'commissions', [gone.id], at(0));
+  expect(await countOpen(db, 'commissions')).toBe(1);
   const run = await startRun(db, { resource: 'commissions', mode: 'delta' });
-  expect(await findUnmetOpen(db, { runId: run.id, seen: makeSeenRows() })).toEqual([kept.id]);
+  expect(await findUnmetOpen(db, { runId: run.id, resource: 'commissions', seen: makeSeenRows() })).toEqual([
+    kept.id,
+  ]);
 });
 
 test('one that a run has met is found where it lives, whatever its number, and none where it has met none', async () => {
@@ -78,14 +65,12 @@ test('one that a run has met is found where it lives, whatever its number, and n
     await load(db, { resource: 'commissions', pages: [{ observedAt: PAST, records: [record] }] });
   const rows = await rowsOf(db, 'commissions');
   expect(rows.map((row) => row['_row_number']).toSorted()).toEqual([beyond - 1, beyond, beyond + 1]);
-  expect(await findMetCommission(db, none)).toBeNull();
+  expect(await findMet(db, 'commissions', none)).toBeNull();
   for (const row of rows) {
     const one = makeSeenRows();
     one.add({ rowNumbers: [Number(row['_row_number'])], rejectedIds: [], unnamedLinks: [] });
-    expect(await findMetCommission(db, one)).toBe(row['id']);
-    const ids = [String(row['id'])];
-    const confirmed = { runId: null, resource: 'commissions' as const, ids, observedAt: at(0) };
-    await db.transaction().execute((trx) => markDeleted(trx, confirmed));
-    expect(await findMetCommission(db, one)).toBeNull();
+    expect(await findMet(db, 'commissions', one)).toBe(row['id']);
+    await bury(db, 'commissions', [String(row['id'])], at(0));
+    expect(await findMet(db, 'commissions', one)).toBeNull();
   }
 });

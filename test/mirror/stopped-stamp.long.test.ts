@@ -1,13 +1,12 @@
 // A transaction that has its stamp and does not end: others wait for it, but not forever.
 
 import { test } from 'vitest';
-import { makeDatabase } from '../../src/db/database.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { buildCommission } from './build-records.ts';
 import { at, load } from './load.ts';
 
 const database = await createTestDatabase();
-const db = makeDatabase(database.pool);
+const { db } = database;
 
 test('a process that was stopped between its stamp and its commit keeps others waiting for seconds, not forever', async () => {
   const idle = await database.pool.connect();

@@ -5,13 +5,14 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { markCommissionsDeleted, mirrorCommissions } from '../../src/commissions/mirror-commissions.ts';
-import { type DatabaseTransaction, makeDatabase } from '../../src/db/database.ts';
+import type { DatabaseTransaction } from '../../src/db/database.ts';
 import { transact } from '../../src/db/transact.ts';
+import { decodePage } from '../../src/decode/decode-page.ts';
+import { LOAD_ORDER } from '../../src/decode/mirrored-tables.ts';
+import { PLAIN } from '../../src/decode/treatment.ts';
 import { loadBatch } from '../../src/mirror/load-batch.ts';
 import { markDeleted } from '../../src/mirror/mark-deleted.ts';
-import { LOAD_ORDER } from '../../src/records/mirrored-tables.ts';
-import { readPages } from '../../src/records/read-page.ts';
+import { markCommissionsDeleted, mirrorCommissions } from '../../src/payments/mirror-commissions.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { sized } from '../support/sizes.ts';
 import { buildCommission } from './build-records.ts';
@@ -19,7 +20,7 @@ import { at } from './load.ts';
 import { makeWatermarkReader } from './watermark-reader.ts';
 
 const database = await createTestDatabase();
-const db = makeDatabase(database.pool);
+const { db } = database;
 
 const POOL = Array.from({ length: 40 }, () => buildCommission());
 const WRITERS = 3;
@@ -27,7 +28,6 @@ const WRITERS = 3;
 const step = fc.record({
   kind: fc.constantFrom('load', 'payment', 'marked deleted', 'gone', 'by hand', 'undone', 'clock'),
   from: fc.nat({ max: POOL.length - 1 }),
-  // Up to 20 run beside each other; more run alone.
   count: fc.constantFrom(1, 2, 5, 30),
   amount: fc.nat({ max: 2 }),
   observed: fc.nat({ max: 30 }),
@@ -64,7 +64,9 @@ async function write(trx: DatabaseTransaction, { kind, from, count, amount, obse
       await sql`update change_clock set last = last + interval '1 hour'`.execute(trx);
       return;
     default: {
-      const read = readPages({ cache: null, drift: null }, 'commissions', [{ observedAt, records }]);
+      const read = decodePage({ resource: 'commissions', drift: null, treatment: PLAIN, fast: null }, [
+        { observedAt, records },
+      ]);
       await loadBatch(trx, { run: null, resource: 'commissions', pages: [read] });
       if (kind === 'undone') throw new Undone();
     }

@@ -1,7 +1,7 @@
 // A reader of mirrored tables who keeps copies of them and asks only for what is above the watermark of each.
 
 import type pg from 'pg';
-import type { MirroredTable } from '../../src/records/mirrored-tables.ts';
+import type { MirroredTable } from '../../src/decode/mirrored-tables.ts';
 
 export interface WatermarkReader {
   /** Reads once what is new in every table. */

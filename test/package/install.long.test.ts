@@ -10,15 +10,12 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { VARIABLES } from '../../src/config/variables.ts';
-import { makePackage } from '../packaging/make-package.ts';
+import { makePackage } from '../../tools/packaging/make-package.ts';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { findProcesses, makeDataDir, removeDataDir } from '../support/embedded-directories.ts';
 import { ROOT } from '../support/read-docs.ts';
 
-/** Tools that look at a package as its users' tools do, in the versions that were clean. */
-const PUBLINT = 'publint@0.3.25';
-const ARE_THE_TYPES_WRONG = '@arethetypeswrong/cli@0.18.5';
 const OLDEST_NODE = '24';
 /** A hook may fetch 90 MB over a slow line. */
 const INSTALLING_MS = 900_000;
@@ -40,31 +37,9 @@ afterAll(async () => {
   await removeDataDir(packed);
 });
 
-test.each([
-  [PUBLINT, ['publint', '--strict', './package']],
-  [ARE_THE_TYPES_WRONG, ['attw', '--profile', 'esm-only', '--pack', './package']],
-])('%s finds nothing wrong', async (tool, [command = '', ...args]) => {
-  await mustRun(dirname(process.execPath), packed, 'npm', [
-    'exec',
-    '--yes',
-    `--package=${tool}`,
-    '--',
-    command,
-    ...args,
-  ]);
-});
-
 describe('on the oldest Node', () => {
   const given = useProject(findOldestNode);
   testEverywhere(given);
-
-  test('installed globally, the command runs by its name', async () => {
-    const { node, project } = given();
-    const prefix = join(project, 'global');
-    await mustRun(node, project, 'npm', ['install', '--global', `--prefix=${prefix}`, tarball]);
-    const help = await mustRun(node, project, join(prefix, 'bin/affiliate-mirror'), ['--help']);
-    expect(help).toContain('affiliate-mirror sync --migrate');
-  });
 
   test('the demo mirrors and pays from nothing, and leaves no process behind', async () => {
     const { node, project } = given();
@@ -74,7 +49,7 @@ describe('on the oldest Node', () => {
   });
 
   test.each(['demo', 'work'])(
-    '%s ends with the npx that started it, and its Postgres too',
+    '%s as a supervisor starts it ends at SIGTERM, and its Postgres too',
     async (command) => {
       const { node, project } = given();
       const environment = {
@@ -86,7 +61,13 @@ describe('on the oldest Node', () => {
       };
       if (command === 'work')
         await mustRun(node, project, 'npx', ['affiliate-mirror', 'migrate'], environment);
-      const child = start(node, project, 'npx', ['affiliate-mirror', command], environment);
+      const child = start(
+        node,
+        project,
+        join(project, 'node_modules/.bin/affiliate-mirror'),
+        [command],
+        environment,
+      );
       await untilPrinted(child, command === 'demo' ? /stay up until Ctrl-C/ : /worker\.started/);
       expect((await findProcesses(project)).length).toBeGreaterThan(0);
       child.kill('SIGTERM');
@@ -126,13 +107,6 @@ function useProject(findNode: () => Promise<string>): () => Project {
 
 /** What every Node is to do with it. */
 function testEverywhere(given: () => Project): void {
-  test('npx says its versions, and those of the Node that runs it', async () => {
-    const { node, project } = given();
-    const version = await mustRun(node, project, 'node', ['--version']);
-    const said = await mustRun(node, project, 'npx', ['affiliate-mirror', '--version']);
-    expect(said).toContain(`node ${version.trim().slice(1)}\n`);
-  });
-
   test('the client has its types, and reads the program', async () => {
     const { node, project } = given();
     await writeFile(

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { describeGrants } from '../../src/db/grants.ts';
+import { describeGrants } from '../../src/db/access/grants.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { FREE_TEXT, PERSONAL, storeEvents, storeRows } from './store-rows.ts';
 

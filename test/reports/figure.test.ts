@@ -2,25 +2,13 @@
 
 import fc from 'fast-check';
 import { type RawBuilder, sql } from 'kysely';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { makeDatabase } from '../../src/db/database.ts';
-import {
-  type Reader,
-  readFigure,
-  readMemoized,
-  readPage,
-  reportView,
-  sayQuery,
-} from '../../src/reports/figure.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { queryText, readFigure, readMemoized, readPage, reportView } from '../../src/reports/figure.ts';
+import { createTestDatabase } from '../support/database.ts';
 
-let database: TestDatabase;
-let reader: Reader;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  reader = { db: makeDatabase(database.pool), mirrorSchema: 'mirror' };
-});
+const database = await createTestDatabase();
+const reader = { db: database.db, mirrorSchema: 'mirror' };
 
 /** What Postgres can hold, with what is hard to quote in it. */
 const text = fc
@@ -59,7 +47,7 @@ function typeOf(one: unknown) {
 }
 
 test('the shown SQL begins at the left, names its schemas and ends as a statement', () => {
-  const said = sayQuery(
+  const said = queryText(
     reader.db,
     sql`
       select id

@@ -1,7 +1,8 @@
 // The concerns that made-up figures give: each thing that can be wrong, one at a time.
 
 import { expect, test } from 'vitest';
-import { CONCERN_CODES, type ConcernCode, findConcerns } from '../../src/reports/find-concerns.ts';
+import { CONCERN_CODES, type ConcernCode, ifItStays } from '../../src/reports/concern-advice.ts';
+import { findConcerns } from '../../src/reports/find-concerns.ts';
 import type { ResourceStatus } from '../../src/reports/read-freshness.ts';
 import type { MirrorHealth } from '../../src/reports/read-health.ts';
 import { makeGrowth } from './make-growth.ts';
@@ -28,118 +29,83 @@ function makeStatus({ resource = {}, ...health }: Given = {}): MirrorHealth {
   return makeHealth({ ...health, resources: [resource] });
 }
 
-const WRONG: Readonly<
-  Record<ConcernCode, readonly [Given, what: RegExp, fix: RegExp, since: string | null]>
-> = {
-  secret_refused: [
-    { worker: { secret_refused_since: THEN, program_changed_since: null } },
-    /refuses the API secret, and all workers are paused/,
-    /^affiliate-mirror doctor$/,
-    THEN,
-  ],
-  program_changed: [
-    { worker: { secret_refused_since: null, program_changed_since: THEN } },
-    /none of the records that the mirror has: it is another account, and all workers are paused/,
-    /^affiliate-mirror doctor$/,
-    THEN,
-  ],
-  sync_failed: [
-    {
-      resource: {
-        last_run_state: 'failed',
-        last_run_error_code: 'API_UNREACHABLE',
-        last_run_error: 'no answer',
-      },
-    },
-    /last sync of referrals failed \(API_UNREACHABLE\): no answer/,
-    /^affiliate-mirror doctor$/,
-    THEN,
-  ],
+const REFUSED = { secret_refused_since: THEN, program_changed_since: null };
+const OTHER_ACCOUNT = { secret_refused_since: null, program_changed_since: THEN };
+const FAILED = {
+  last_run_state: 'failed',
+  failing_since: THEN,
+  last_run_finished_at: '2026-01-02T05:00:00Z',
+  last_run_error_code: 'API_UNREACHABLE',
+  last_run_error: 'no answer',
+} as const;
+const SILENT = {
+  last_run_state: 'running',
+  last_run_finished_at: null,
+  last_run_saved_age_seconds: 2 * HOUR,
+} as const;
+const MOVED = {
+  last_run_state: 'partial',
+  last_run_verified: false,
+  unverified_since: THEN,
+  last_run_finished_at: '2026-01-02T05:00:00Z',
+  last_run_error: 'unverified because it moved',
+} as const;
+const HELD = { deletions_held_back: 1_162, deletions_accepted: 100, deletions_held_back_since: THEN };
+const DIFFERING = {
+  compared_at: THEN,
+  differing: 1_200,
+  differ_since: THEN,
+  differ_in: 'payment_ledger',
+} as const;
+const PAUSED = { paused_until: '2026-01-02T00:05:00Z', last_throttled_at: THEN };
+
+/** What is wrong, and the command to run; since `THEN`, unless it says otherwise. */
+const WRONG: Readonly<Record<ConcernCode, readonly [Given, what: RegExp, fix: string, since?: null]>> = {
+  secret_refused: [{ worker: REFUSED }, /refuses the secret, and all workers are paused/, 'doctor'],
+  program_changed: [{ worker: OTHER_ACCOUNT }, /it is another account, and all workers are paused/, 'doctor'],
+  sync_failed: [{ resource: FAILED }, /sync of referrals failed \(API_UNREACHABLE\): no answer/, 'doctor'],
   sync_interrupted: [
     { resource: { last_run_state: 'interrupted' } },
-    /last sync of referrals was stopped before its end/,
-    /^affiliate-mirror sync referrals$/,
-    THEN,
+    /stopped before its end/,
+    'sync referrals',
   ],
-  sync_silent: [
-    {
-      resource: {
-        last_run_state: 'running',
-        last_run_finished_at: null,
-        last_run_saved_age_seconds: 2 * HOUR,
-      },
-    },
-    /process is most likely gone/,
-    /^affiliate-mirror sync referrals$/,
-    THEN,
-  ],
-  sync_unverified: [
-    {
-      resource: {
-        last_run_state: 'partial',
-        last_run_verified: false,
-        last_run_error: 'unverified because it moved',
-      },
-    },
-    /last sync of referrals ended unverified because it moved/,
-    /^affiliate-mirror sync referrals$/,
-    THEN,
-  ],
-  never_synced: [{ resource: NEVER }, /^referrals: never synced$/, /^affiliate-mirror sync$/, null],
-  stale: [
-    { resource: { changes_age_seconds: 27 * HOUR } },
-    /^referrals: stale: /,
-    /^affiliate-mirror sync$/,
-    THEN,
-  ],
+  sync_silent: [{ resource: SILENT }, /process is most likely dead/, 'sync referrals'],
+  sync_unverified: [{ resource: MOVED }, /referrals ended unverified because it moved/, 'sync referrals'],
+  never_synced: [{ resource: NEVER }, /^referrals: never synced$/, 'sync', null],
+  stale: [{ resource: { changes_age_seconds: 27 * HOUR } }, /^referrals: stale: /, 'sync'],
   payments_failed: [
     { payments: { failed: 2, failed_since: THEN } },
     /^2 payment requests failed$/,
-    /^affiliate-mirror commissions retry$/,
-    THEN,
+    'commissions retry',
   ],
   payments_neglected: [
     { payments: { neglected: 1, neglected_since: THEN } },
-    /^1 payment request due, and no worker takes them up$/,
-    /^affiliate-mirror work$/,
-    THEN,
+    /^1 payment request due, /,
+    'work',
   ],
   deletions_held_back: [
-    { resource: { deletions_held_back: 1_162, deletions_accepted: 100, deletions_held_back_since: THEN } },
+    { resource: HELD },
     /^1,062 deletions of referrals held back, /,
-    /^affiliate-mirror deletions list referrals$/,
-    THEN,
+    'deletions list referrals',
   ],
-  disk_filling: [
-    { fullInDays: 12.7 },
-    /^at this rate DATABASE_SIZE_LIMIT is used up in 12 days, on 2026-01-02$/,
-    /^affiliate-mirror status growth$/,
-    null,
-  ],
+  disk_filling: [{ fullInDays: 12.7 }, /LIMIT is used up in 12 days, on 2026-01-02$/, 'status growth', null],
   records_rejected: [
     { resource: { rejected_records: 3, rejected_since: THEN } },
-    /^3 records of referrals rejected/,
-    /^affiliate-mirror status drift$/,
-    THEN,
+    /^3 records of/,
+    'status drift',
   ],
   sums_differ: [
     { differences: 2 },
-    /^2 sums of commissions by affiliate and currency are not what the program itself reports/,
-    /^affiliate-mirror sync affiliates commissions$/,
+    /^2 sums of commissions by affiliate/,
+    'sync affiliates commissions',
     null,
   ],
   books_differ: [
-    { books: { compared_at: THEN, differing: 1_200, differ_since: THEN, differ_in: 'payment_ledger' } },
-    /^1,200 commissions differ between the books and the program, as last compared$/,
-    /^affiliate-mirror commissions reconcile --due$/,
-    THEN,
+    { books: DIFFERING },
+    /^1,200 commissions differ between/,
+    'commissions reconcile --due --note',
   ],
-  throttled: [
-    { budget: { paused_until: '2026-01-02T00:05:00Z', last_throttled_at: THEN } },
-    /nothing is sent until 2026-01-02T00:05:00Z/,
-    /^affiliate-mirror status budget$/,
-    THEN,
-  ],
+  throttled: [{ budget: PAUSED }, /nothing is sent until 2026-01-02T00:05:00Z/, 'status budget'],
 };
 
 test('a mirror that is fresh and verified gives no cause for concern', () => {
@@ -147,11 +113,34 @@ test('a mirror that is fresh and verified gives no cause for concern', () => {
 });
 
 test.each(CONCERN_CODES)('%s is one concern, with what is wrong, since when and what to run', (code) => {
-  const [given, what, fix, since] = WRONG[code];
+  const [given, what, fix, since = THEN] = WRONG[code];
   const concerns = findConcerns(makeStatus(given), { ...USUAL, growth: makeGrowth(given.fullInDays) });
   expect(concerns).toMatchObject([{ code, since }]);
   expect(concerns[0]?.what).toMatch(what);
-  expect(concerns[0]?.fix).toMatch(fix);
+  expect(concerns[0]?.fix).toBe(`affiliate-mirror ${fix}`);
+  expect(concerns[0]?.if_it_stays).toBe(ifItStays(code, concerns[0]?.error_code ?? null));
+});
+
+// Of each error that can end a run: doctor is named only for what it checks.
+test.each([
+  ['API_UNREACHABLE', 'doctor', /^ask the API's operator when it is back: a worker goes on by itself/],
+  ['API_UNAUTHORIZED', 'doctor', /^ask the affiliate program's operator for the secret/],
+  ['DB_FULL', 'doctor', /^run affiliate-mirror sync: its success ends this/],
+  ['DB_REFUSED', 'sync referrals', /^drop the constraint, trigger or index that /],
+  ['CONTRACT_VIOLATION', 'sync referrals', /^ask the API's operator: /],
+  ['UNFORESEEN', 'sync referrals', /^it is a bug: report it/],
+  ['BUSY', 'sync referrals', /^affiliate-mirror status runs has the error/],
+  [null, 'sync referrals', /^affiliate-mirror status runs has the error/],
+])('a sync that failed with %s: run %s', (last_run_error_code, fix, stays) => {
+  const resource = { ...FAILED, last_run_error_code };
+  expect(findConcerns(makeStatus({ resource }), USUAL)).toMatchObject([
+    { code: 'sync_failed', fix: `affiliate-mirror ${fix}`, if_it_stays: expect.stringMatching(stays) },
+  ]);
+});
+
+test('a role that may not read the error of a run is not shown "null"', () => {
+  const [concern] = findConcerns(makeStatus({ resource: { ...FAILED, last_run_error: null } }), USUAL);
+  expect(concern?.what).toBe('the last sync of referrals failed (API_UNREACHABLE)');
 });
 
 test('the words of an error, which may quote a person, are in none of what leaves the machine', () => {
@@ -230,12 +219,6 @@ test.each([
 ])('a disk that is full in %s days', (fullInDays, expected) => {
   const concerns = findConcerns(makeStatus(), { ...USUAL, growth: makeGrowth(fullInDays) });
   expect(concerns.map(({ what }) => what)).toEqual(expected);
-});
-
-test('the age from which a resource is stale can be chosen', () => {
-  const status = makeStatus({ resource: { changes_age_seconds: 2 * HOUR } });
-  expect(findConcerns(status, { maxAgeSeconds: HOUR })).toMatchObject([{ code: 'stale' }]);
-  expect(findConcerns(status, { maxAgeSeconds: 3 * HOUR })).toEqual([]);
 });
 
 test('resources that were never synced, or are stale together, are one concern', () => {

@@ -11,39 +11,6 @@ beforeEach(async () => {
 
 const select = async (text: string) => (await pool.query(text)).rows;
 
-describe('payment_states', () => {
-  const COMMISSION = '0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11';
-  const ask = (more: string) =>
-    pool.query(
-      `insert into commission_updates (commission_id, action) values ('${COMMISSION}', 'unpay');
-       update commission_updates set ${more} where id = (select max(id) from commission_updates)`,
-    );
-  const pending = () =>
-    select(`select requests, needing_attention as needing, needing_attention_since = (
-        select min(next_attempt_at) from commission_updates where state = 'pending') as is_since_due
-      from payment_states where state = 'pending'`);
-
-  test('has a pending request neglected once it is due for five minutes', async () => {
-    await ask(`next_attempt_at = now() - interval '270 seconds'`);
-    expect(await pending()).toEqual([{ requests: 1, needing: 0, is_since_due: null }]);
-    await pool.query(`update commission_updates set next_attempt_at = now() - interval '301 seconds'`);
-    expect(await pending()).toEqual([{ requests: 1, needing: 1, is_since_due: true }]);
-  });
-
-  test('waits for no older request of the commission that has ended, nor for the claim of one', async () => {
-    await ask(`state = 'applied', outcome = 'done', finished_at = now(), claimed_by = 'a worker',
-      claimed_until = now() + interval '1 minute'`);
-    await ask(`next_attempt_at = now() - interval '1 hour'`);
-    expect(await pending()).toMatchObject([{ needing: 1 }]);
-  });
-
-  test('has a request neglected whose worker was killed: its claim has ended', async () => {
-    await ask(`next_attempt_at = now() - interval '1 hour', claimed_by = 'a worker', attempts = 1,
-      claimed_until = now() - interval '1 minute'`);
-    expect(await pending()).toMatchObject([{ needing: 1 }]);
-  });
-});
-
 describe('contract_drift', () => {
   const run = async (resource: string, mode: string, state = 'succeeded', plan = '{}') => {
     const { rows } = await pool.query<{ id: number }>(
@@ -72,20 +39,6 @@ describe('contract_drift', () => {
     expect(await select('select field, run_id from contract_drift order by field')).toEqual([
       { field: 'rank', run_id: whole },
       { field: 'tier', run_id: last },
-    ]);
-  });
-
-  test('of one resource is not settled by a run of another', async () => {
-    await drift(await run('affiliates', 'full'), 'affiliates', 'nickname');
-    await drift(await delta(), 'referrals', 'tier');
-    await run('affiliates', 'delta');
-    expect(await select('select resource, field from contract_drift')).toEqual([
-      { resource: 'referrals', field: 'tier' },
-    ]);
-    await drift(await run('affiliates', 'full'), 'affiliates', 'nickname');
-    await run('referrals', 'full');
-    expect(await select('select resource, field from contract_drift')).toEqual([
-      { resource: 'affiliates', field: 'nickname' },
     ]);
   });
 });

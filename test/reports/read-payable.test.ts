@@ -1,12 +1,12 @@
 // What is payable, and why the rest of what is due is not.
 
 import { expect, test } from 'vitest';
-import { describeRefund } from '../../src/commissions/refunded-sale.ts';
-import { requestUpdates } from '../../src/commissions/requests/request-updates.ts';
-import { cancelUpdates, retryUpdates } from '../../src/commissions/requests/revise-updates.ts';
-import { plainRequest } from '../../src/commissions/update-request.ts';
 import type { Commission } from '../../src/contract/commission.ts';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
+import { requestUpdates } from '../../src/payments/ask/request-updates.ts';
+import { cancelUpdates, retryUpdates } from '../../src/payments/ask/revise-updates.ts';
+import { plainRequest } from '../../src/payments/update-request.ts';
+import { describeRefund } from '../../src/payments/update-words.ts';
 import { balancesOf, findAffiliates, readCoverage, readPayable } from '../../src/reports/read-payable.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -54,7 +54,7 @@ async function askAndEnd({ pool }: TestDatabase, [digit, action, state]: End): P
 
 test('payable are those that are due, not voided and not gone; without a date, those that are not pending', async () => {
   const database = await createTestDatabase();
-  const db = makeDatabase(database.pool);
+  const { db } = database;
   await store(database, [
     '',
     "paid_at = '2026-01-01T00:00:00Z'",
@@ -78,6 +78,8 @@ test('payable are those that are due, not voided and not gone; without a date, t
       has_payout_address: false,
       amount: 8395,
       currency: 'EUR',
+      due_at: commission_id === id(6) ? null : expect.stringMatching(/Z$/),
+      payout_id: null,
     })),
   );
   expect(withheld).toEqual(new Map());
@@ -88,7 +90,7 @@ test('payable are those that are due, not voided and not gone; without a date, t
 
 test('what was asked for or paid through the payment ledger is left out, until the ledger has it taken back', async () => {
   const database = await createTestDatabase();
-  const db = makeDatabase(database.pool);
+  const { db } = database;
   await store(database, ['', '', '', '', '']);
   const ends: readonly End[] = [
     [1, 'pay', 'pending'],
@@ -115,7 +117,7 @@ test('what was asked for or paid through the payment ledger is left out, until t
 
 test('what failed to be paid is left out until it is taken back, or retried and then cancelled', async () => {
   const database = await createTestDatabase();
-  const db = makeDatabase(database.pool);
+  const { db } = database;
   await store(database, ['', '', '', '', '']);
   const failed: number[] = [];
   for (const digit of [0, 1, 2, 3, 4]) failed.push(await askAndEnd(database, [digit, 'pay', 'failed']));
@@ -137,7 +139,7 @@ test('what failed to be paid is left out until it is taken back, or retried and 
 
 test('nobody is paid what has no amount or no currency', async () => {
   const database = await createTestDatabase();
-  const db = makeDatabase(database.pool);
+  const { db } = database;
   await store(database, ['', 'amount = null', 'currency = null']);
   const { commissions, withheld } = await readPayable(db, NOW);
   expect(commissions.map(({ commission_id }) => commission_id)).toEqual([id(0)]);
@@ -146,7 +148,7 @@ test('nobody is paid what has no amount or no currency', async () => {
 
 test('a balance is transferred where it is above zero and a payout address is not known to be lacking', async () => {
   const database = await createTestDatabase();
-  const db = makeDatabase(database.pool);
+  const { db } = database;
   const people = [
     ['paid', 'payout@example.com', null, 'a@example.com'],
     ['by another provider', '', 'wise@example.com', 'b@example.com'],
@@ -231,7 +233,7 @@ test('a balance is transferred where it is above zero and a payout address is no
 
 test('a sale is refunded in full for the view as it is for the writer', async () => {
   const database = await createTestDatabase();
-  const db = makeDatabase(database.pool);
+  const { db } = database;
   const amounts = [null, 0, 500, 1000];
   const sales = amounts.flatMap((charge) =>
     amounts.flatMap((refund) => amounts.map((left) => ({ charge, refund, left }))),
@@ -264,8 +266,7 @@ test('a sale is refunded in full for the view as it is for the writer', async ()
 });
 
 test('an affiliate is found by its identifier or its email address', async () => {
-  const { pool } = await createTestDatabase();
-  const db = makeDatabase(pool);
+  const { db, pool } = await createTestDatabase();
   await pool.query(
     `insert into affiliates (id, email, _first_seen_at, _changed_at, _observed_at)
      values ('one', 'Jane@example.com', now(), now(), now()), ('two', 'joe@example.com', now(), now(), now())`,
@@ -294,8 +295,7 @@ test.each(['jane@münchen.example', 'JANE@xn--mnchen-3ya.example'])(
 
 test('commissions are covered whole where the list is used and was read whole, but for what could not be stored', async () => {
   const database = await createTestDatabase();
-  const { pool } = database;
-  const db = makeDatabase(pool);
+  const { db, pool } = database;
   await store(database, ['', '_deleted_at = now()']);
   const [whole, delta] = ['2026-10-01T00:00:00Z', '2026-10-01T06:00:00Z'];
   const known = { known: 1, isListed: false, not_stored: 0, everything_as_of: null, changes_as_of: null };

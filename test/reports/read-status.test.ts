@@ -1,12 +1,11 @@
 // The status against a real database, whose run log each test fills.
 
 import { beforeEach, expect, test } from 'vitest';
-import { type Database, makeDatabase } from '../../src/db/database.ts';
+import type { Database } from '../../src/db/database.ts';
 import { transact } from '../../src/db/transact.ts';
 import { acceptHeldBack, saveHeldBack } from '../../src/mirror/held-back.ts';
 import type { Reader } from '../../src/reports/figure.ts';
-import { readStatus, type TableStatus } from '../../src/reports/read-status.ts';
-import { readTables } from '../../src/reports/read-tables.ts';
+import { readStatus } from '../../src/reports/read-status.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -15,7 +14,7 @@ let reader: Reader;
 
 beforeEach(async () => {
   database = await createTestDatabase();
-  db = makeDatabase(database.pool);
+  ({ db } = database);
   reader = { db, mirrorSchema: 'mirror' };
 });
 
@@ -58,37 +57,6 @@ async function addRun(run: Run): Promise<number> {
   return runId;
 }
 
-test('a mirror that was never synced says so of each resource', async () => {
-  const { resources, last_runs, schema_drift } = await readStatus(reader);
-  const never = {
-    changes_as_of: null,
-    changes_age_seconds: null,
-    everything_as_of: null,
-    everything_age_seconds: null,
-    deltas_since_everything: 0,
-    not_covered: 'everything was never read',
-    last_run_id: null,
-    last_run_state: null,
-    last_run_verified: null,
-    last_run_error_code: null,
-    last_run_error: null,
-    last_run_finished_at: null,
-    last_run_saved_at: null,
-    last_run_saved_age_seconds: null,
-    rejected_records: 0,
-    rejected_since: null,
-    deletions_held_back: 0,
-    deletions_held_back_since: null,
-    deletions_accepted: 0,
-  };
-  expect(resources).toEqual([
-    { resource: 'affiliates', ...never },
-    { resource: 'referrals', ...never },
-  ]);
-  expect(last_runs).toEqual([]);
-  expect(schema_drift).toEqual([]);
-});
-
 test('freshness is the start of the last verified run, whatever it held back and whatever came after it', async () => {
   await addRun({ state: 'succeeded', started_at: '2026-01-01T00:00:00Z' });
   await addRun({ state: 'partial', started_at: '2026-01-02T00:00:00Z', rows_rejected: 2, held_back: 7 });
@@ -103,7 +71,7 @@ test('freshness is the start of the last verified run, whatever it held back and
     everything_age_seconds: expect.any(Number),
     deltas_since_everything: 0,
     not_covered:
-      'records that could not be stored: 5; rows that seem to be gone from the program, and are not marked deleted: 7',
+      'records that could not be stored: 5; rows that seem to be gone from the affiliate program, and are not marked deleted: 7',
     last_run_id: expect.any(Number),
     last_run_state: 'failed',
     last_run_verified: false,
@@ -112,6 +80,10 @@ test('freshness is the start of the last verified run, whatever it held back and
     last_run_finished_at: expect.any(String),
     last_run_saved_at: expect.any(String),
     last_run_saved_age_seconds: expect.any(Number),
+    failing_since: expect.any(String),
+    unverified_since: expect.any(String),
+    last_run_unanswered_seconds: null,
+    last_run_unanswered_attempt: null,
     rejected_records: 5,
     rejected_since: '2026-01-03T00:00:00Z',
     deletions_held_back: 7,
@@ -167,68 +139,6 @@ test('a delta makes referrals fresher, yet hides neither when all were last read
   expect(after.schema_drift).toEqual([]);
 });
 
-test('a delta of affiliates reads all of them', async () => {
-  await addRun({ mode: 'delta', state: 'succeeded', started_at: '2026-01-02T00:00:00Z' });
-  expect((await readStatus(reader)).resources[0]).toMatchObject({
-    everything_as_of: '2026-01-02T00:00:00Z',
-    deltas_since_everything: 0,
-  });
-});
-
-test('the age is counted from then to now, in seconds, by the clock of the database', async () => {
-  const { rows } = await database.pool.query<{ then: string }>(
-    `select now() - interval '90 seconds' as then`,
-  );
-  await addRun({ resource: 'referrals', state: 'succeeded', started_at: rows[0]?.then ?? '' });
-  const { resources } = await readStatus(reader);
-  expect(resources[1]?.changes_age_seconds).toBeGreaterThanOrEqual(90);
-  expect(resources[1]?.changes_age_seconds).toBeLessThan(120);
-});
-
-test('rows that are gone upstream are counted apart', async () => {
-  await database.pool.query(
-    `insert into links (id, _first_seen_at, _changed_at, _observed_at, _deleted_at)
-     select n::text, now(), now(), now(), case when n <= 2 then now() end from generate_series(1, 5) as n`,
-  );
-  const { tables } = await readStatus(reader);
-  expect(tables.find(({ table_name }) => table_name === 'links')).toEqual({
-    table_name: 'links',
-    rows: 3,
-    deleted: 2,
-  });
-});
-
-test('a table without a row has a line, as on the page', async () => {
-  const counts = ({ table_name, rows, deleted }: TableStatus) => ({ table_name, rows, deleted });
-  const { rows } = await readTables(reader);
-  const { tables } = await readStatus(reader);
-  expect(tables).toEqual(rows.map(counts));
-  expect(tables).toHaveLength(6);
-});
-
-test('drift is that of the last run that came to its end', async () => {
-  const drifts = async (run: number, field: string) =>
-    await database.pool.query(
-      `insert into schema_drift (run_id, resource, field, kind, occurrences) values ($1, 'affiliates', $2, 'appeared', 3)`,
-      [run, field],
-    );
-  await drifts(await addRun({ state: 'succeeded' }), 'long_gone');
-  const last = await addRun({ state: 'partial' });
-  await drifts(last, 'nickname');
-  await addRun({ state: 'failed' });
-  const { schema_drift } = await readStatus(reader);
-  expect(schema_drift).toEqual([
-    {
-      run_id: last,
-      resource: 'affiliates',
-      field: 'nickname',
-      kind: 'appeared',
-      found: null,
-      occurrences: 3,
-    },
-  ]);
-});
-
 test('the budget shows what counts now, and a pause only while it lasts', async () => {
   await database.pool.query(
     `insert into request_permits (priority, granted_at, expires_at)
@@ -279,27 +189,6 @@ async function set(id: number, assignments: string): Promise<void> {
   await database.pool.query(`update commission_updates set ${assignments} where id = $1`, [id]);
 }
 
-test('payments are counted by state and by batch', async () => {
-  expect((await readStatus(reader)).payments).toMatchObject({
-    states: [],
-    failed: 0,
-    neglected: 0,
-    last_batches: [],
-  });
-  await set(await ask(COMMISSION, 'october'), `state = 'applied', outcome = 'done', finished_at = now()`);
-  await ask(OTHER, 'october');
-  await ask(OTHER, 'november');
-  const { payments } = await readStatus(reader);
-  expect(payments.states).toEqual([
-    { state: 'applied', requests: 1 },
-    { state: 'pending', requests: 2 },
-  ]);
-  expect(payments.last_batches).toMatchObject([
-    { batch: 'november', requests: 1 },
-    { batch: 'october', requests: 2, states: { applied: 1, pending: 1 } },
-  ]);
-});
-
 test('a payment has failed until its commission has a newer request for the same value, which was not dropped', async () => {
   const fail = (id: number) =>
     set(id, `state = 'failed', outcome = 'refused', finished_at = '2026-01-01T00:00:00Z'`);
@@ -347,6 +236,9 @@ test('a payment is neglected when it is due for minutes and no process works on 
   });
   await set(first, `claimed_by = 'a worker', claimed_until = now() + interval '1 minute'`);
   expect((await readStatus(reader)).payments.neglected).toBe(0);
+  // Its worker was killed.
+  await set(first, `claimed_until = now() - interval '1 minute'`);
+  expect((await readStatus(reader)).payments.neglected).toBe(2);
 });
 
 test('a payment that waits for a program which is down is not neglected while a worker tries it again and again', async () => {
@@ -362,18 +254,4 @@ test('a payment that waits for a program which is down is not neglected while a 
   expect((await readStatus(reader)).payments.neglected).toBe(1);
   await triedBefore('1 minute');
   expect((await readStatus(reader)).payments.neglected).toBe(0);
-});
-
-test('a refused secret is in the status for as long as it is refused', async () => {
-  expect((await readStatus(reader)).worker).toEqual({
-    secret_refused_since: null,
-    program_changed_since: null,
-  });
-  await database.pool.query(
-    `update worker_state set refused_at = '2026-01-01T00:00:00Z', refused_code = 'API_UNAUTHORIZED'`,
-  );
-  expect((await readStatus(reader)).worker).toEqual({
-    secret_refused_since: '2026-01-01T00:00:00Z',
-    program_changed_since: null,
-  });
 });

@@ -3,9 +3,10 @@
 
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { describeGrants, GRANTEES, type Grantee } from '../../src/db/grants.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { afterAll, afterEach, expect, test } from 'vitest';
+import { describeGrants } from '../../src/db/access/grants.ts';
+import { GRANTEES, type Grantee } from '../../src/db/relations.ts';
+import { createTestDatabase } from '../support/database.ts';
 import { PERSONAL, storeRows } from './store-rows.ts';
 
 const mark = randomBytes(4).toString('hex');
@@ -15,15 +16,11 @@ const OTHER = `other_${mark}`;
 const ROLE = `Ana's "${mark}"`;
 const role = pg.escapeIdentifier(ROLE);
 
-let database: TestDatabase;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  await storeRows(database.pool);
-  await database.pool.query(
-    `create role ${role} login password 'p'; create role ${GROUP}; create role ${OTHER}`,
-  );
-});
+const database = await createTestDatabase();
+await storeRows(database.pool);
+await database.pool.query(
+  `create role ${role} login password 'p'; create role ${GROUP}; create role ${OTHER}`,
+);
 
 afterAll(async () => {
   for (const name of [role, GROUP, OTHER]) {

@@ -73,7 +73,10 @@ export async function storeRows(pool: Pool): Promise<void> {
            ('new', '2026-01-01Z', 'c1', 's1', 70, 'USD', '${YESTERDAY}', null, 'due', null, ${METADATA}),
            ('later', '2026-01-01Z', 'c1', 's1', 60, 'USD', '2999-03-01Z', null, 'pending', null, ${METADATA}),
            ('voided', '2026-01-01Z', 'c1', 's1', 40, 'USD', '2026-03-01Z', null, 'voided', '2026-03-02Z', ${METADATA}),
-           ('gone', '2026-01-01Z', 'c1', 's1', 30, 'USD', '2026-03-01Z', null, 'due', null, ${GONE})`);
+           ('gone', '2026-01-01Z', 'c1', 's1', 30, 'USD', '2026-03-01Z', null, 'due', null, ${GONE});
+    insert into payouts (id, created_at, affiliate_id, amount, currency, state, ${OWN})
+    values ('p1', '2026-03-05Z', 'a1', 300, 'USD', 'due', ${METADATA}),
+           ('gone', '2026-03-05Z', 'a1', 7, 'USD', 'due', ${GONE})`);
 }
 
 const OWN = '_first_seen_at, _changed_at, _observed_at, _deleted_at';

@@ -1,41 +1,30 @@
 // A database whose texts are Turkish makes İ of i and ı of I. Codes of currencies, and addresses, are of no language.
 
-import { beforeAll, expect, test } from 'vitest';
-import { readOwnBooks } from '../../src/commissions/books/own-books.ts';
-import { requestUpdates } from '../../src/commissions/requests/request-updates.ts';
-import { plainRequest } from '../../src/commissions/update-request.ts';
-import { type Database, makeDatabase } from '../../src/db/database.ts';
+import { expect, test } from 'vitest';
+import { requestUpdates } from '../../src/payments/ask/request-updates.ts';
+import { readOwnBooks } from '../../src/payments/books/compare-books.ts';
+import { plainRequest } from '../../src/payments/update-request.ts';
 import { findAffiliates } from '../../src/reports/read-payable.ts';
 import { readCurrencies } from '../../src/reports/read-payment-sums.ts';
-import { createTestDatabaseIn, type TestDatabase } from '../support/database.ts';
+import { createTestDatabaseIn } from '../support/database.ts';
 
 const ID = '0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11';
 
-let database: TestDatabase;
-let db: Database;
+const database = await createTestDatabaseIn('tr');
+const db = database.db;
+const own = `now(), now(), now()`;
+await database.pool.query(`
+  insert into affiliates (id, email, commission_stats, _first_seen_at, _changed_at, _observed_at)
+  values ('a', 'INFO@Example.com', '{"currencies": {"inr": {"unpaid": {"cents": 5}}}}', ${own});
+  insert into sales (id, affiliate_id, currency, charge_amount_cents, _first_seen_at, _changed_at, _observed_at)
+  values ('s', 'a', 'inr', 50, ${own});
+  insert into commissions (id, sale_id, amount, currency, due_at, _first_seen_at, _changed_at, _observed_at)
+  values ('${ID}', 's', 5, 'inr', '2026-01-01Z', ${own})`);
 
-beforeAll(async () => {
-  database = await createTestDatabaseIn('tr');
-  db = makeDatabase(database.pool);
-  const own = `now(), now(), now()`;
-  await database.pool.query(`
-    insert into affiliates (id, email, commission_stats, _first_seen_at, _changed_at, _observed_at)
-    values ('a', 'INFO@Example.com', '{"currencies": {"inr": {"unpaid": {"cents": 5}}}}', ${own});
-    insert into sales (id, affiliate_id, currency, charge_amount_cents, _first_seen_at, _changed_at, _observed_at)
-    values ('s', 'a', 'inr', 50, ${own});
-    insert into commissions (id, sale_id, amount, currency, due_at, _first_seen_at, _changed_at, _observed_at)
-    values ('${ID}', 's', 5, 'inr', '2026-01-01Z', ${own})`);
-});
+const REPORTS = ['affiliate_balances', 'affiliate_performance', 'commission_aging', 'payouts_due'];
+const VIEWS = [...REPORTS.map((name) => `mirror_reports.${name}`), 'commission_totals', 'unpaid_commissions'];
 
-test.each(['affiliate_balances', 'affiliate_performance', 'commission_aging', 'payouts_due'])(
-  'currencies of %s are in the capitals that they have everywhere',
-  async (view) => {
-    const { rows } = await database.pool.query(`select currency from mirror_reports.${view}`);
-    expect(rows).toEqual([{ currency: 'INR' }]);
-  },
-);
-
-test.each(['commission_totals', 'unpaid_commissions'])('so are those of %s', async (view) => {
+test.each(VIEWS)('currencies of %s are in the capitals that they have everywhere', async (view) => {
   const { rows } = await database.pool.query(`select currency from ${view}`);
   expect(rows).toEqual([{ currency: 'INR' }]);
 });

@@ -3,44 +3,32 @@
 
 import { readTable } from '../support/read-docs.ts';
 
-const BARE = ['Field', 'Type'];
-const NOTED = [...BARE, 'Notes'];
-
 /** The type of each field, in the document's words. */
 type Shape = ReadonlyMap<string, string>;
 
-function shapeOf(resource: string, header: readonly string[]): Shape {
-  const rows = readTable('docs/api-contract.md', resource, header);
+function shapeOf(resource: string): Shape {
+  const rows = readTable('docs/api-contract.md', resource, ['Type', 'Fields']);
+  return new Map(
+    rows.flatMap(([type = '', fields = '']) => fields.split(', ').map((field) => [field, type])),
+  );
+}
+
+function pagination(): Shape {
+  const rows = readTable('docs/api-contract.md', 'Pagination envelope', ['Field', 'Type', 'Meaning']);
   return new Map(rows.map(([field = '', type = '']) => [field, type]));
 }
 
 const SHAPES: Readonly<Record<string, Shape>> = {
-  Campaign: shapeOf('Campaign', BARE),
-  Customer: shapeOf('Customer', NOTED),
-  Link: shapeOf('Link', BARE),
-  Affiliate: shapeOf('Affiliate', NOTED),
-  Referral: shapeOf('Referral', NOTED),
-  Sale: shapeOf('Sale', NOTED),
-  Commission: shapeOf('Commission', NOTED),
-  Pagination: shapeOf('Pagination envelope', [...BARE, 'Meaning']),
+  Campaign: shapeOf('Campaign'),
+  Customer: shapeOf('Customer'),
+  Link: shapeOf('Link'),
+  Affiliate: shapeOf('Affiliate'),
+  Referral: shapeOf('Referral'),
+  Sale: shapeOf('Sale'),
+  Commission: shapeOf('Commission'),
+  Payout: shapeOf('Payouts'),
+  Pagination: pagination(),
 };
-
-const fieldsOf = (resource: string) => [...(SHAPES[resource]?.keys() ?? [])].toSorted();
-
-export const CAMPAIGN_FIELDS = fieldsOf('Campaign');
-
-export const CUSTOMER_FIELDS = fieldsOf('Customer');
-
-export const LINK_FIELDS = fieldsOf('Link');
-
-/** Without `campaign`, which a list shows by expansion only. */
-export const AFFILIATE_FIELDS = fieldsOf('Affiliate').filter((field) => field !== 'campaign');
-
-export const REFERRAL_FIELDS = fieldsOf('Referral');
-
-export const SALE_FIELDS = fieldsOf('Sale');
-
-export const COMMISSION_FIELDS = fieldsOf('Commission');
 
 const isText = (value: unknown) => typeof value === 'string';
 const matches = (pattern: RegExp) => (value: unknown) => isText(value) && pattern.test(value as string);

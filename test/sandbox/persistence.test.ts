@@ -1,17 +1,12 @@
 // The sandbox's tables over time: they survive a restart, are never taken for another program's, and two starts at
 // once do not spoil them.
 
-import type pg from 'pg';
-import { beforeAll, expect, it } from 'vitest';
-import { Busy, ConfigError } from '../../src/errors.ts';
+import { expect, it } from 'vitest';
+import { ConfigError } from '../../src/base/errors.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { runSandbox } from './running-sandbox.ts';
 
-let pool: pg.Pool;
-
-beforeAll(async () => {
-  ({ pool } = await createTestDatabase());
-});
+const { pool } = await createTestDatabase();
 
 it('what was written survives a restart', async () => {
   const before = await runSandbox(pool, { schema: 'restarted' });
@@ -79,62 +74,4 @@ it('two starts at once on one schema seed it once and both serve it', async () =
   const [a, b] = await Promise.all(both.map((sandbox) => sandbox.get('/v1/referrals')));
   expect(a).toEqual(b);
   await Promise.all(both.map((sandbox) => sandbox.close()));
-});
-
-it('a total is right after a change made by another process', async () => {
-  const both = await Promise.all([
-    runSandbox(pool, { schema: 'shared' }),
-    runSandbox(pool, { schema: 'shared' }),
-  ]);
-  const totals = () => Promise.all(both.map(async (one) => (await one.referrals()).pagination.total_count));
-  expect(await totals()).toEqual([800, 800]);
-  await pool.query('delete from shared.referrals where id in (select id from shared.referrals limit 7)');
-  expect(await totals()).toEqual([793, 793]);
-  await Promise.all(both.map((sandbox) => sandbox.close()));
-});
-
-it('two programs can be in one database', async () => {
-  const one = await runSandbox(pool, { schema: 'left' });
-  const other = await runSandbox(pool, { schema: 'Right "quoted"', seed: 3 });
-  expect((await one.referrals()).data[0]?.id).not.toBe((await other.referrals()).data[0]?.id);
-  await Promise.all([one.close(), other.close()]);
-});
-
-it('a port that is taken is reported plainly', async () => {
-  const sandbox = await runSandbox(pool, { schema: 'left' });
-  const start = runSandbox(pool, { schema: 'left', port: sandbox.port });
-  await expect(start).rejects.toThrow(Busy);
-  await expect(start).rejects.toThrow(`port ${sandbox.port} is taken`);
-  await sandbox.close();
-});
-
-it('a start whose port is taken leaves the program as it is, even with --reset', async () => {
-  const sandbox = await runSandbox(pool, { schema: 'served' });
-  const list = await sandbox.referrals();
-  const start = runSandbox(pool, { schema: 'served', port: sandbox.port, seed: 9, reset: true });
-  await expect(start).rejects.toThrow(Busy);
-  expect(await sandbox.referrals()).toEqual(list);
-  await sandbox.close();
-});
-
-it('a request that comes while the program is being made up is answered once it is there', async () => {
-  const first = await runSandbox(pool, { schema: 'left' });
-  await first.close();
-  const start = runSandbox(pool, { schema: 'awaited', port: first.port });
-  const answer = () => first.send('GET', '/v1/referrals').catch(() => null);
-  await expect.poll(answer).toMatchObject({ status: 200 });
-  await (await start).close();
-});
-
-it('a start that is refused lets go of its port', async () => {
-  const { port, close } = await runSandbox(pool, { schema: 'left' });
-  await close();
-  await expect(runSandbox(pool, { schema: 'left', port, seed: 8 })).rejects.toThrow(ConfigError);
-  await (await runSandbox(pool, { schema: 'left', port })).close();
-});
-
-it('wrong options are refused all at once', async () => {
-  const start = runSandbox(pool, { schema: 'left', seed: -1, affiliates: 0, referrals: 5, secret: '' });
-  await expect(start).rejects.toThrow(ConfigError);
-  await expect(start).rejects.toThrow(/--seed[\s\S]*--referrals needs[\s\S]*secret/);
 });

@@ -3,12 +3,13 @@
 import type pg from 'pg';
 import { Agent, request } from 'undici';
 import type { z } from 'zod';
+import { makeLogger } from '../../src/base/log.ts';
 import { type Affiliate, affiliateSchema } from '../../src/contract/affiliate.ts';
 import { type ListEnvelope, listEnvelopeSchema } from '../../src/contract/answer-bodies.ts';
 import { commissionSchema } from '../../src/contract/commission.ts';
+import { payoutSchema } from '../../src/contract/payout.ts';
 import { type Referral, referralSchema } from '../../src/contract/referral.ts';
 import { toContractSpelling } from '../../src/contract/wire-aliases.ts';
-import { makeLogger } from '../../src/log.ts';
 import { NO_FAULTS } from '../../src/sandbox/fault-plan.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import { afterFile } from '../support/after-file.ts';
@@ -36,6 +37,8 @@ export interface TestSandbox extends Sandbox {
   allReferrals(query?: string): Promise<Referral[]>;
   allAffiliates(query?: string): Promise<Affiliate[]>;
   allCommissions(query?: string): Promise<z.infer<typeof commissionSchema>[]>;
+  /** Answered only where the sandbox serves payouts. */
+  allPayouts(query?: string): Promise<z.infer<typeof payoutSchema>[]>;
   commission(id: string): Promise<z.infer<typeof commissionSchema>>;
   /** A PUT of a commission with a form body. */
   put(id: string, form: string): Promise<{ status: number; body: unknown }>;
@@ -55,6 +58,7 @@ export function basic(credentials: string): string {
   return `Basic ${Buffer.from(credentials).toString('base64')}`;
 }
 
+/** Returns a sandbox that is running, and closed when the file ends. */
 export async function runSandbox(pool: pg.Pool, options: Partial<SandboxOptions> = {}): Promise<TestSandbox> {
   const sandbox = await startSandbox(
     { pool, log: makeLogger('fatal') },
@@ -71,6 +75,7 @@ export async function runSandbox(pool: pg.Pool, options: Partial<SandboxOptions>
       ...options,
     },
   );
+  afterFile(() => sandbox.close());
   const agent = new Agent();
   afterFile(() => agent.close());
   const send: TestSandbox['send'] = async (method, path, more = {}) => {
@@ -95,6 +100,7 @@ export async function runSandbox(pool: pg.Pool, options: Partial<SandboxOptions>
   const referrals = (query = '') => list(`/v1/referrals${query}`, referralSchema);
   const affiliates = (query = '') => list(`/v1/affiliates${query}`, affiliateSchema);
   const commissions = (query = '') => list(`/v1/commissions${query}`, commissionSchema);
+  const payouts = (query = '') => list(`/v1/payouts${query}`, payoutSchema);
   return {
     ...sandbox,
     send,
@@ -105,6 +111,7 @@ export async function runSandbox(pool: pg.Pool, options: Partial<SandboxOptions>
     allReferrals: (query = '') => readAll((paging) => referrals(`?${query}&${paging}`)),
     allAffiliates: (query = '') => readAll((paging) => affiliates(`?${query}&${paging}`)),
     allCommissions: (query = '') => readAll((paging) => commissions(`?${query}&${paging}`)),
+    allPayouts: (query = '') => readAll((paging) => payouts(`?${query}&${paging}`)),
     commission: async (id) => commissionSchema.parse(toContractSpelling(await get(`/v1/commissions/${id}`))),
     async put(id, form) {
       const headers = { authorization: AUTHORIZATION, 'content-type': 'application/x-www-form-urlencoded' };

@@ -3,7 +3,7 @@
 
 import { mkdirSync, mkdtempSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildJavaScript } from '../packaging/build.ts';
+import { buildJavaScript } from '../../tools/packaging/build.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /**
@@ -20,7 +20,8 @@ export function makeProgramDirectory(): string {
 
 /** Returns the file to start, in the directory. Throws: where the code cannot be bundled. */
 export async function buildProgram(directory: string): Promise<string> {
-  for (const name of ['package.json', 'migrations', 'docs']) {
+  mkdirSync(join(directory, 'src/web'), { recursive: true });
+  for (const name of ['package.json', 'migrations', 'docs', 'src/web/assets']) {
     symlinkSync(join(ROOT, name), join(directory, name));
   }
   await buildJavaScript(join(directory, 'dist'));

@@ -1,5 +1,5 @@
-// A cache in front of a program that answers reads from its store, also what it is asked for with no-cache. It says how
-// old an answer is by Age, or only by the Date that the program gave it.
+// A cache in front of a program that answers reads from its store, also what it is asked for with no-cache. It says by
+// Age how old an answer is.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,14 +14,6 @@ export interface CachingProxy {
   plant(path: string, status: number, body: string): void;
   /** Throws everything away that is stored, and passes everything on again. */
   clear(): void;
-  /** How many requests were passed on. */
-  passed(): number;
-}
-
-export interface CachingOptions {
-  readonly says: 'Age' | 'Date';
-  /** How much the program's clock is ahead of this machine's. */
-  readonly clockAheadSeconds?: number;
 }
 
 interface Stored {
@@ -31,12 +23,8 @@ interface Stored {
 }
 
 /** Returns the running proxy, which ends with the test. */
-export async function startCachingProxy(
-  target: string,
-  { says, clockAheadSeconds = 0 }: CachingOptions,
-): Promise<CachingProxy> {
+export async function startCachingProxy(target: string): Promise<CachingProxy> {
   const store = new Map<string, Stored>();
-  let passed = 0;
   let isServing = false;
   const server = createServer((request, response) => {
     void (async () => {
@@ -45,16 +33,13 @@ export async function startCachingProxy(
       const answer = held ?? (await pass(method, url));
       if (method === 'GET') store.set(url, answer);
       const ageSeconds = Math.floor((Date.now() - answer.madeAtMs) / 1000);
-      const madeAt = new Date(answer.madeAtMs + clockAheadSeconds * 1000);
       response.writeHead(answer.status, {
         'content-type': 'application/json',
-        date: says === 'Date' || held === undefined ? madeAt.toUTCString() : new Date().toUTCString(),
-        ...(says === 'Age' && held !== undefined && { age: String(ageSeconds) }),
+        ...(held !== undefined && { age: String(ageSeconds) }),
       });
       response.end(answer.body);
 
       async function pass(asked: string, path: string): Promise<Stored> {
-        passed += 1;
         const { authorization = '', 'content-type': type = '' } = request.headers;
         const got = await fetch(`${target}${path}`, {
           method: asked,
@@ -84,6 +69,5 @@ export async function startCachingProxy(
       isServing = false;
       store.clear();
     },
-    passed: () => passed,
   };
 }

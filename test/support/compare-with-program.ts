@@ -68,6 +68,34 @@ export async function readProgramEarnings(sandbox: TestSandbox): Promise<Earning
   };
 }
 
+/** Returns the payouts, and the commissions with what only payouts say of them, where the sandbox lists both. */
+export async function readProgramPayouts(sandbox: TestSandbox) {
+  const payouts = inContractSpelling(await sandbox.allPayouts('expand[]=affiliate&expand[]=commissions'));
+  const paidOut = new Map(
+    payouts.flatMap(({ id: payout_id, commissions = [] }) =>
+      commissions.map(({ id, processor_account_id }) => [id, { payout_id, processor_account_id }]),
+    ),
+  );
+  const { commissions } = await readProgramEarnings(sandbox);
+  return {
+    payouts: byId(
+      payouts.map(({ affiliate, commissions: _, ...own }) => ({ ...own, affiliate_id: affiliate?.id })),
+    ),
+    commissions: byId(commissions.map((row) => ({ ...row, ...paidOut.get(String(row['id'])) }))),
+  };
+}
+
+/** Returns the same of the mirror; an account that a payout named stays when the commission leaves it. */
+export async function readMirrorPayouts(pool: pg.Pool) {
+  const commissions = await readTable(pool, 'commissions');
+  return {
+    payouts: await readTable(pool, 'payouts'),
+    commissions: commissions.map(({ processor_account_id, ...row }) =>
+      row['payout_id'] === undefined ? row : { ...row, processor_account_id },
+    ),
+  };
+}
+
 /** Returns the living rows of the same tables, without the mirror's own columns. */
 export async function readMirror(pool: pg.Pool): Promise<Contents> {
   return {
@@ -83,7 +111,7 @@ export async function readMirrorEarnings(pool: pg.Pool): Promise<Earnings> {
   return { commissions: await readTable(pool, 'commissions'), sales: await readTable(pool, 'sales') };
 }
 
-async function readTable(pool: pg.Pool, table: keyof Contents | keyof Earnings): Promise<Row[]> {
+async function readTable(pool: pg.Pool, table: keyof Contents | keyof Earnings | 'payouts'): Promise<Row[]> {
   const { rows } = await pool.query<Row>(`select * from ${table} where _deleted_at is null`);
   return byId(rows.map(withoutOwnColumns));
 }

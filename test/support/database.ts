@@ -4,24 +4,20 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
-import { runMigrations } from '../../src/db/migrate.ts';
-import { makePool } from '../../src/db/pool.ts';
-import { makeLogger } from '../../src/log.ts';
+import { makeLogger } from '../../src/base/log.ts';
+import { makePool } from '../../src/db/connect/pool.ts';
+import { type Database, makeDatabase } from '../../src/db/database.ts';
+import { runMigrations } from '../../src/db/migrate/migrate.ts';
 import { afterFile, type FileOutcome } from './after-file.ts';
 
 export interface TestDatabase {
   readonly url: string;
   readonly pool: pg.Pool;
-  /** Closes the pool. The database goes when the test file ends, unless the file failed. Idempotent: yes. */
-  drop(): Promise<void>;
+  /** On the pool. */
+  readonly db: Database;
 }
 
-interface Created {
-  readonly name: string;
-  readonly database: TestDatabase;
-}
-
-const created: Created[] = [];
+const created: { readonly name: string; readonly pool: pg.Pool }[] = [];
 
 const KEPT = process.env['TEST_DATABASE_URL']
   ? 'kept on the server of TEST_DATABASE_URL'
@@ -54,20 +50,14 @@ async function createAs(options: string): Promise<TestDatabase> {
     { log: makeLogger('fatal') },
     { url: url.href, schema: 'mirror', max: 5, applicationName: 'test' },
   );
-  let closed: Promise<void> | undefined;
-  const drop = () => {
-    closed ??= pool.end();
-    return closed;
-  };
-  const database = { url: url.href, pool, drop };
   if (created.length === 0) afterFile(dropCreated);
-  created.push({ name, database });
-  return database;
+  created.push({ name, pool });
+  return { url: url.href, pool, db: makeDatabase(pool) };
 }
 
 async function dropCreated({ hasFailed }: FileOutcome): Promise<void> {
   const ended = created.splice(0);
-  await Promise.all(ended.map(({ database }) => database.drop()));
+  await Promise.all(ended.map(({ pool }) => pool.end()));
   const names = ended.map(({ name }) => name);
   if (hasFailed) process.stderr.write(`databases of this failed file: ${names.join(', ')} (${KEPT})\n`);
   else await runOnServer(names.map((name) => `drop database ${name} with (force)`));

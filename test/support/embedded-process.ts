@@ -2,10 +2,10 @@
 // before it leaves. Run as `node embedded-process.ts DATA_DIR`; it prints one JSON line per step.
 
 import pg from 'pg';
-import { describeError } from '../../src/describe-error.ts';
+import { describeError } from '../../src/base/describe-error.ts';
+import { EmbeddedPostgresFailed } from '../../src/base/errors.ts';
+import { makeLogger } from '../../src/base/log.ts';
 import { openEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.ts';
-import { EmbeddedPostgresFailed } from '../../src/errors.ts';
-import { makeLogger } from '../../src/log.ts';
 
 // With an ordinary end, this is what the process must exit with: nothing else may set it.
 const EXIT_CODE = 3;

@@ -1,20 +1,20 @@
 // Streams that say they are a terminal of some width, and keep what is written to them.
 
 import { onTestFinished } from 'vitest';
-import { useTerminal } from '../../src/terminal.ts';
+import { useTerminal } from '../../src/base/terminal.ts';
 
 export interface FakeTerminal {
   readonly stdout: string[];
   readonly stderr: string[];
 }
 
-const UTF8 = { LANG: 'de_DE.UTF-8', TERM: 'xterm' };
+const CAPABLE = { TERM: 'xterm' };
 
 // The test's own streams, which do everything.
 /** Has everything written to a terminal of that many columns; without bound to a pipe. Returns what is written. */
 export function fakeTerminal(
   columns: number,
-  environment: Readonly<Record<string, string>> = UTF8,
+  environment: Readonly<Record<string, string>> = CAPABLE,
   hasColors = false,
 ): FakeTerminal {
   const written: FakeTerminal = { stdout: [], stderr: [] };
@@ -23,7 +23,7 @@ export function fakeTerminal(
     hasColors: () => hasColors,
     write: (text: string) => lines.push(text),
   });
-  onTestFinished(() => useTerminal(UTF8));
+  onTestFinished(() => useTerminal(CAPABLE));
   useTerminal(environment, { stdout: streamOf(written.stdout), stderr: streamOf(written.stderr) });
   return written;
 }

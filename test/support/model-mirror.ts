@@ -1,20 +1,19 @@
 // A model of the mirror as a map, kept by the rules of a full run: what was met exists, what a verified walk did not
 // meet is looked for, and what is not found is marked deleted.
 
-import { crawl } from '../../src/crawl/crawl.ts';
+import type { Verdict } from '../../src/crawl/crawl.ts';
 import { overlapStart } from '../../src/crawl/overlap-walk.ts';
-import type { CrawlDeps, Page } from '../../src/crawl/page.ts';
-import type { WalkVerdict } from '../../src/crawl/verdict.ts';
+import { crawl, type List } from './walks.ts';
 
 /** The list that is mirrored; `find` is the filter that leads to one row. */
 export interface ModelList {
-  readonly listPage: CrawlDeps<Page>['listPage'];
+  readonly listPage: List['listPage'];
   readonly find: (id: string) => Promise<boolean>;
 }
 
 export interface ModelMirror {
   /** One full run. */
-  sync(options: { limit: number }): Promise<WalkVerdict>;
+  sync(options: { limit: number }): Promise<Verdict>;
   readonly living: () => string[];
   readonly deleted: () => string[];
 }
@@ -28,7 +27,7 @@ export function makeModelMirror(list: ModelList): ModelMirror {
 
   async function walk({ limit, isExact }: { limit: number; isExact: boolean }) {
     const seen = new Set<string>();
-    const verdict = await crawl<Page>(
+    const verdict = await crawl(
       {
         listPage: list.listPage,
         async load(pages) {

@@ -2,13 +2,12 @@
 // abort an upload in parts; that, and faults on demand, are added before it.
 
 import { existsSync, readdirSync, rmSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { S3mini } from 's3mini';
+import { makeDirectory } from './directory.ts';
 
 export interface ObjectStorage {
   /** What a command needs to reach it. */
@@ -37,7 +36,7 @@ const KEY = 'S3RVER';
 
 /** Returns the storage, running and empty. */
 export async function startObjectStorage(): Promise<ObjectStorage> {
-  const directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-s3-'));
+  const directory = await makeDirectory();
   const s3rver = new S3rver({ silent: true, directory, configureBuckets: [{ name: BUCKET }] });
   await s3rver.configureBuckets();
   const uploads = join(directory, BUCKET, '._S3rver_uploads');
@@ -74,7 +73,6 @@ export async function startObjectStorage(): Promise<ObjectStorage> {
     async close() {
       server.closeAllConnections();
       server.close();
-      await rm(directory, { recursive: true, force: true });
     },
   };
   return storage;

@@ -4,15 +4,14 @@ import { chown, realpath, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inject } from 'vitest';
-import { runMigrations } from '../../src/db/migrate.ts';
-import { makePool } from '../../src/db/pool.ts';
+import { makeLogger } from '../../src/base/log.ts';
+import { makePool } from '../../src/db/connect/pool.ts';
+import { runMigrations } from '../../src/db/migrate/migrate.ts';
 import {
   type EmbeddedPostgres,
   openEmbeddedPostgres,
 } from '../../src/embedded-postgres/embedded-postgres.ts';
-import { makeLogger } from '../../src/log.ts';
 import { afterFile } from './after-file.ts';
-import type { TestDatabase } from './database.ts';
 import { findProcesses, makeDataDir, query, removeDataDir } from './embedded-directories.ts';
 import { copyCluster } from './prepared-cluster.ts';
 
@@ -75,16 +74,4 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
       if (server.url !== url) throw new Error('Postgres came back at another address');
     },
   };
-}
-
-/** Returns a database of a server that no other test uses. */
-export async function openOwnDatabase(): Promise<TestDatabase> {
-  const { url } = await startOwnPostgres();
-  const pool = makePool(
-    { log: makeLogger('fatal') },
-    { url, schema: 'mirror', max: 5, applicationName: 'test' },
-  );
-  const drop = () => pool.end();
-  afterFile(drop);
-  return { url, pool, drop };
 }

@@ -3,12 +3,12 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chown, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterFile } from './after-file.ts';
+import { makeDirectory } from './directory.ts';
 import { findFreePort } from './redis.ts';
 import { findServerAccount } from './server-account.ts';
 
@@ -24,8 +24,7 @@ export async function startPgBouncer(
   mode: PoolMode,
   more: Readonly<Record<string, string | number>> = {},
 ): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-pgbouncer-'));
-  afterFile(() => rm(directory, { recursive: true, force: true }));
+  const directory = await makeDirectory();
   const { hostname, port, username, password, pathname } = new URL(target);
   const own = await findFreePort();
   const settings: Record<string, string | number> = {

@@ -5,8 +5,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { makeLogger } from '../../src/base/log.ts';
 import { openEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.ts';
-import { makeLogger } from '../../src/log.ts';
 import { makeDataDir } from './embedded-directories.ts';
 
 /** No test needs its data to outlive a crash of the machine. */

@@ -2,11 +2,11 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterFile } from './after-file.ts';
+import { makeDirectory } from './directory.ts';
 import { findFreePort } from './redis.ts';
 
 export interface TestPrometheus {
@@ -29,8 +29,7 @@ export async function startPrometheus({
   password,
   rules,
 }: PrometheusOptions): Promise<TestPrometheus> {
-  const directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-prometheus-'));
-  afterFile(() => rm(directory, { recursive: true, force: true }));
+  const directory = await makeDirectory();
   await writeFile(join(directory, 'alerts.yml'), rules);
   await writeFile(
     join(directory, 'prometheus.yml'),

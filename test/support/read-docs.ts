@@ -1,4 +1,4 @@
-// Reads the Markdown of the pages for people: README.md, CHANGELOG.md and docs/.
+// Reads the Markdown of the pages for people: those at the top level and docs/.
 
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -20,7 +20,9 @@ export interface Block {
   readonly before: string;
 }
 
-const PATHS = ['README.md', 'CHANGELOG.md', ...globSync('docs/**/*.md', { cwd: ROOT }).toSorted()];
+const TOP_LEVEL = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'];
+
+const PATHS = [...TOP_LEVEL, ...globSync('docs/**/*.md', { cwd: ROOT }).toSorted()];
 
 /** Every page, the README first. */
 export const PAGES: readonly Page[] = PATHS.map((path) => ({

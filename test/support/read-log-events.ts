@@ -17,7 +17,7 @@ const HELPERS: Readonly<Record<string, Omit<LogEvent, 'name'>>> = {
   makeQuietWarning: { level: 'warn', fields: ['reason'], hasMore: false },
 };
 /** Where such a function logs it. */
-const HELPER_FILES = ['queue/quiet-warning.ts'];
+const HELPER_FILES = ['base/quiet-warning.ts'];
 
 /**
  * Returns the events of the file, in order.

@@ -1,8 +1,8 @@
-// A Redis of a test's own, which it may stop, start and empty; Sentinels and a Cluster too. All end with the test file.
+// A Redis of a test's own, which it may stop, start and empty. It ends with the test file.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -44,64 +44,16 @@ export async function startRedis(flags: readonly string[] = []): Promise<TestRed
   };
 }
 
-/**
- * Returns the port of a Sentinel that watches the Redis under the name `queue`, and makes a replica of it primary.
- * Lines are more of its configuration.
- */
-export async function startSentinel(primary: TestRedis, lines: readonly string[] = []): Promise<number> {
-  const directory = await makeDirectory();
-  const port = await findFreePort();
-  const file = join(directory, 'sentinel.conf');
-  // It writes into its own file what it finds out.
-  await writeFile(
-    file,
-    `sentinel monitor queue 127.0.0.1 ${primary.port} 1
-sentinel down-after-milliseconds queue 500
-sentinel failover-timeout queue 5000
-${lines.join('\n')}
-`,
-  );
-  await spawnServer(port, ['--dir', directory], [file, '--sentinel']);
-  return port;
-}
-
-/** Returns the nodes of a Cluster: each has a part of the slots. */
-export async function startCluster(size: number): Promise<readonly TestRedis[]> {
-  const nodes: TestRedis[] = [];
-  for (let node = 0; node < size; node += 1) nodes.push(await startRedis(['--cluster-enabled', 'yes']));
-  const [first] = nodes;
-  const share = Math.ceil(CLUSTER_SLOTS / size);
-  for (const [index, { port }] of nodes.entries()) {
-    const last = Math.min(CLUSTER_SLOTS, (index + 1) * share) - 1;
-    await tell(port, `CLUSTER ADDSLOTSRANGE ${index * share} ${last}`);
-    // Two nodes that count alike would argue about whose slots they are.
-    await tell(port, `CLUSTER SET-CONFIG-EPOCH ${index + 1}`);
-    if (first !== undefined && index > 0) await tell(port, `CLUSTER MEET 127.0.0.1 ${first.port}`);
-  }
-  const isWhole = async ({ port }: TestRedis) =>
-    (await tell(port, 'CLUSTER INFO')).includes('cluster_state:ok');
-  const knowsAll = async ({ port }: TestRedis) =>
-    (await tell(port, 'CLUSTER INFO')).includes(`cluster_known_nodes:${size}`);
-  for (const node of nodes) while (!((await isWhole(node)) && (await knowsAll(node)))) await sleep(50);
-  return nodes;
-}
-
-const CLUSTER_SLOTS = 16_384;
-
 async function makeDirectory(): Promise<string> {
   const directory = await makeServerDirectory('affiliate-mirror-redis-');
   afterFile(() => rm(directory, { recursive: true, force: true }));
   return directory;
 }
 
-async function spawnServer(
-  port: number,
-  flags: readonly string[],
-  first: readonly string[] = [],
-): Promise<ChildProcess> {
+async function spawnServer(port: number, flags: readonly string[]): Promise<ChildProcess> {
   const server = spawn(
     'redis-server',
-    [...first, '--port', String(port), '--bind', '127.0.0.1', '--loglevel', 'warning', ...flags],
+    ['--port', String(port), '--bind', '127.0.0.1', '--loglevel', 'warning', ...flags],
     { stdio: 'ignore' },
   );
   await once(server, 'spawn').catch((error: unknown) => {

@@ -3,10 +3,10 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
+import { makeDirectory } from './directory.ts';
 import { BLOCKS } from './read-docs.ts';
 import { findFreePort } from './redis.ts';
 
@@ -22,7 +22,7 @@ export async function startReverseProxy(proxy: ProxyName, statusPage: string): P
   const block = BLOCKS.find(({ page, before }) => page === PAGE && before === `${proxy}:`);
   if (!block?.text.includes(DOCUMENTED)) throw new Error(`${PAGE} needs a block for ${proxy}`);
   const lines = block.text.replace(DOCUMENTED, new URL(statusPage).host);
-  const directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-proxy-'));
+  const directory = await makeDirectory();
   const port = await findFreePort();
   const { file, command } = CONFIGURE[proxy](lines, port, directory);
   const path = join(directory, 'configuration');
@@ -40,7 +40,6 @@ export async function startReverseProxy(proxy: ProxyName, statusPage: string): P
   onTestFinished(async () => {
     child.kill('SIGTERM');
     await ended;
-    await rm(directory, { recursive: true, force: true });
   });
   const url = `http://127.0.0.1:${port}`;
   const isUp = () =>

@@ -1,13 +1,14 @@
 // A status page of a test's own, and requests to it as no browser and no fetch would send them.
 
 import { request as send } from 'node:http';
+import pg from 'pg';
 import { expect } from 'vitest';
+import { makeLogger } from '../../src/base/log.ts';
+import { MONEY } from '../../src/contract/money.ts';
 import { makeDatabase } from '../../src/db/database.ts';
-import { makeLogger } from '../../src/log.ts';
-import type { DiskSpace } from '../../src/reports/read-growth.ts';
-import { makePages } from '../../src/web/pages.ts';
 import { startStatusPage } from '../../src/web/server.ts';
 import type { StatusPage, StatusPageDeps, StatusPageOptions } from '../../src/web/status-page.ts';
+import { makeViews } from '../../src/web/views.ts';
 import { afterFile } from './after-file.ts';
 import type { TestDatabase } from './database.ts';
 import { OPEN_PAGE } from './open-page.ts';
@@ -31,30 +32,26 @@ export interface Answer {
 
 export type TestPage = StatusPage & { ask(asked?: Asked): Promise<Answer> };
 
-/** Returns the page, closed when the file ends. Without a database, it is one that never comes up. */
+/** Returns the page, closed when the file ends. Without a database, no page can be read. */
 export async function openStatusPage(
-  database: TestDatabase | null,
+  database: Pick<TestDatabase, 'pool'> | null,
   deps: Partial<StatusPageDeps> = {},
   options: Partial<StatusPageOptions> = {},
-  space: DiskSpace | null = null,
 ): Promise<TestPage> {
-  const pageDeps =
-    database === null
-      ? null
-      : {
-          db: makeDatabase(database.pool),
-          mirrorSchema: 'mirror',
-          amountUnit: 'minor' as const,
-          maxAgeSeconds: 26 * 3600,
-          readSpace: async () => space,
-        };
+  const viewDeps = {
+    db: makeDatabase(database?.pool ?? new pg.Pool({ host: '127.0.0.1', port: 1 })),
+    mirrorSchema: 'mirror',
+    money: MONEY.minor,
+    maxAgeSeconds: 26 * 3600,
+    readSpace: async () => null,
+  };
   const page = await startStatusPage(
     {
       log: makeLogger('silent'),
       checks: {},
-      pageDeps: () => pageDeps,
-      loadPages: async () =>
-        makePages({ rateLimit: { requests: 45, windowSeconds: 30 }, findNext: () => [] }),
+      viewDeps,
+      loadViews: async () =>
+        makeViews({ rateLimit: { requests: 45, windowSeconds: 30 }, findNext: () => [] }),
       readMetrics: async () => ({ contentType: 'text/plain; version=0.0.4', text: 'up 1\n' }),
       registerBoard: null,
       ...deps,

@@ -122,19 +122,17 @@ const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationsh
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
 
 /**
- * Returns a workbook as Excel saves one: shared strings, Excel's own date formats (1 and 2, and from 3 on `formats`), the sheets' XML as
- * given: their rows, and what comes before and after these. A chart that has a sheet to itself has neither.
+ * Returns a workbook as Excel saves one: shared strings, Excel's own date formats (1 and 2), the sheets' XML as given: their
+ * rows, and what comes before these. A chart that has a sheet to itself has neither.
  */
 export function writeExcelWorkbook(
   sheets: readonly {
     readonly rows: string;
     readonly before?: string;
-    readonly after?: string;
     readonly isHidden?: true;
     readonly isChart?: true;
   }[],
   strings: readonly string[],
-  formats: readonly string[] = [],
 ): Buffer {
   const kindOf = (index: number) => (sheets[index]?.isChart === true ? 'chartsheet' : 'worksheet');
   const parts = sheets.map((_, index) => `/xl/${kindOf(index)}s/sheet${index + 1}.xml`);
@@ -148,14 +146,14 @@ export function writeExcelWorkbook(
     '_rels/.rels': `<?xml version="1.0"?><Relationships xmlns="${PACKAGE}/relationships">${relation(1, 'officeDocument', 'xl/workbook.xml')}</Relationships>`,
     'xl/workbook.xml': `<?xml version="1.0"?><workbook xmlns="${MAIN}" xmlns:r="${OFFICE}"><sheets>${sheets.map(({ isHidden }, index) => `<sheet name="Tabelle${index + 1}" sheetId="${index + 1}"${isHidden === true ? ' state="hidden"' : ''} r:id="rId${index + 1}"/>`).join('')}</sheets></workbook>`,
     'xl/_rels/workbook.xml.rels': `<?xml version="1.0"?><Relationships xmlns="${PACKAGE}/relationships">${sheets.map((_, index) => relation(index + 1, kindOf(index), `${kindOf(index)}s/sheet${index + 1}.xml`)).join('')}${relation(98, 'styles', 'styles.xml')}${relation(99, 'sharedStrings', 'sharedStrings.xml')}</Relationships>`,
-    'xl/styles.xml': `<?xml version="1.0"?><styleSheet xmlns="${MAIN}"><numFmts count="${formats.length + 1}"><numFmt numFmtId="164" formatCode="dd/mm/yyyy\\ hh:mm;@"/>${formats.map((code, index) => `<numFmt numFmtId="${index + 165}" formatCode="${code.replaceAll('"', '&quot;')}"/>`).join('')}</numFmts><fonts count="1"><font><sz val="11"/></font></fonts><fills count="1"><fill><patternFill patternType="none"/></fill></fills><borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="${formats.length + 3}"><xf numFmtId="0"/><xf numFmtId="14" applyNumberFormat="1"/><xf numFmtId="164" applyNumberFormat="1"/>${formats.map((_, index) => `<xf numFmtId="${index + 165}" applyNumberFormat="1"/>`).join('')}</cellXfs></styleSheet>`,
+    'xl/styles.xml': `<?xml version="1.0"?><styleSheet xmlns="${MAIN}"><numFmts count="1"><numFmt numFmtId="164" formatCode="dd/mm/yyyy\\ hh:mm;@"/></numFmts><fonts count="1"><font><sz val="11"/></font></fonts><fills count="1"><fill><patternFill patternType="none"/></fill></fills><borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="3"><xf numFmtId="0"/><xf numFmtId="14" applyNumberFormat="1"/><xf numFmtId="164" applyNumberFormat="1"/></cellXfs></styleSheet>`,
     'xl/sharedStrings.xml': `<?xml version="1.0"?><sst xmlns="${MAIN}">${strings.map((text) => `<si><t xml:space="preserve">${text}</t></si>`).join('')}</sst>`,
     ...Object.fromEntries(
-      sheets.map(({ rows, before = '', after = '' }, index) => [
+      sheets.map(({ rows, before = '' }, index) => [
         parts[index]?.slice(1) ?? '',
         kindOf(index) === 'chartsheet'
           ? `<?xml version="1.0"?><chartsheet xmlns="${MAIN}"/>`
-          : `<?xml version="1.0"?><worksheet xmlns="${MAIN}">${before}<sheetData>${rows}</sheetData>${after}</worksheet>`,
+          : `<?xml version="1.0"?><worksheet xmlns="${MAIN}">${before}<sheetData>${rows}</sheetData></worksheet>`,
       ]),
     ),
   });

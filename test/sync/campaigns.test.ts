@@ -3,9 +3,7 @@
 import { pino } from 'pino';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type ApiClient, makeApiClient } from '../../src/api/client.ts';
-import { ApiRejected, ContractViolation } from '../../src/errors.ts';
-import { acceptHeldBack } from '../../src/mirror/held-back.ts';
-import { readHeldBack } from '../../src/reports/read-held-back.ts';
+import { ApiRejected } from '../../src/base/errors.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
 import { runSandbox, SECRET } from '../sandbox/running-sandbox.ts';
 import { startAlteringProxy } from '../support/altering-proxy.ts';
@@ -87,6 +85,8 @@ describe.each([
     await given().syncBoth();
     const named = await inMirror();
     const [alone = ''] = await addCampaigns(1);
+    // More than a page holds.
+    await addCampaigns(130);
     expect(named.map(({ id }) => id)).not.toContain(alone);
     expect(await syncWith(api)).toMatchObject({ state: 'succeeded', verified: true });
     expect(await inMirror()).toEqual(await inProgram());
@@ -97,47 +97,6 @@ describe.each([
       change: 'deleted',
     });
   });
-
-  test('too many at once are held back until somebody accepts them', async () => {
-    const api = await open();
-    const ids = await addCampaigns(11);
-    await syncWith(api);
-    for (const id of ids) await given().sandbox.program.deleteCampaign(id);
-    expect(await syncWith(api)).toMatchObject({ state: 'partial', rows_deleted: 0, deletes_held_back: 11 });
-    const { rows: held } = await readHeldBack({ db: given().db, mirrorSchema: 'mirror' }, ['campaigns']);
-    expect(held.map(({ record_id }) => record_id).toSorted()).toEqual(ids.toSorted());
-    expect(held.every(({ created_at }) => created_at !== null)).toBe(true);
-    await given()
-      .db.transaction()
-      .execute((trx) => acceptHeldBack(trx, { resource: 'campaigns', acceptedBy: 'test' }));
-    expect(await syncWith(api)).toMatchObject({ state: 'succeeded', rows_deleted: 11 });
-    expect((await deleted()).toSorted()).toEqual(ids.toSorted());
-  });
-
-  test('more of them than a page holds', async () => {
-    const api = await open();
-    await addCampaigns(130);
-    const run = await syncWith(api);
-    expect(run).toMatchObject({
-      state: 'succeeded',
-      verified: true,
-      total_upstream: (await inProgram()).length,
-    });
-    expect(await inMirror()).toEqual(await inProgram());
-  });
-});
-
-test('a run that is not verified marks nothing', async () => {
-  const [alone = ''] = await addCampaigns(1);
-  const { api } = given();
-  await syncWith(api);
-  // The total says that there is one more than is shown.
-  const hiding = await clientOf(({ data, ...list }) => ({
-    ...list,
-    data: data.filter((one) => (one as { id: string }).id !== alone),
-  }));
-  expect(await syncWith(hiding)).toMatchObject({ state: 'partial', verified: false, rows_deleted: 0 });
-  expect(await deleted()).toEqual([]);
 });
 
 test('a delta reads all of them', async () => {
@@ -150,37 +109,6 @@ test('a delta reads all of them', async () => {
   expect(await select(`select distinct reads_everything from sync_runs`)).toEqual([
     { reads_everything: true },
   ]);
-});
-
-test('what the list alone shows of a campaign stays when an affiliate names it', async () => {
-  const [{ id }] = await select('select campaign_id as id from sandbox.affiliates limit 1');
-  const url = 'https://www.example.com/terms';
-  await syncWith(
-    await clientOf(({ data, ...list }) => ({ ...list, data: data.map((one) => ({ ...one, url })) })),
-  );
-  await given().sandbox.program.moment(({ client }) =>
-    client.query(`update sandbox.campaigns set name = 'Renamed' where id = '${id}'`),
-  );
-  await given().sync('affiliates');
-  expect(await select(`select name, url from campaigns where id = '${id}'`)).toEqual([
-    { name: 'Renamed', url },
-  ]);
-});
-
-test('a campaign that the list no longer has stays marked, also where an affiliate goes on naming it', async () => {
-  const [{ id }] = await select('select campaign_id as id from sandbox.affiliates limit 1');
-  await given().syncBoth();
-  const hiding = await clientOf(async () =>
-    (await listed()).filter((one) => (one as { id: string }).id !== id),
-  );
-  expect(await syncWith(hiding)).toMatchObject({ state: 'succeeded', rows_deleted: 1 });
-  await given().sandbox.program.moment(({ client }) =>
-    client.query(`update sandbox.campaigns set name = 'Archived' where id = '${id}'`),
-  );
-  await given().syncBoth();
-  expect(await deleted()).toEqual([id]);
-  await given().sync('campaigns');
-  expect(await deleted()).toEqual([]);
 });
 
 test('not listed: a sync of the others goes on as before, and no campaign is marked', async () => {
@@ -204,21 +132,4 @@ test('not listed: a sync of the others goes on as before, and no campaign is mar
   expect(await deleted()).toEqual([]);
   expect(await inMirror()).toHaveLength(known);
   await plain.close();
-});
-
-test('a bare array of anything else is no list', async () => {
-  const proxy = await startAlteringProxy(given().sandbox.url, async (body, path) =>
-    JSON.stringify(path.startsWith('/v1/campaigns') ? await listed() : JSON.parse(body).data),
-  );
-  const api = makeApiClient(
-    { takePermit: makeUnlimitedPermits().takePermit, log },
-    { url: proxy.url, secret: SECRET, timeoutMs: 5000, attempts: { most: 1 } },
-  );
-  await expect(api.list('affiliates', { page: 1, limit: 100 })).rejects.toThrow(ContractViolation);
-  expect((await api.list('campaigns', { page: 1, limit: 1 })).pagination).toMatchObject({
-    total_count: (await inProgram()).length,
-    next_page: null,
-  });
-  await api.close();
-  await proxy.close();
 });

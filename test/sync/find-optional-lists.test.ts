@@ -1,22 +1,20 @@
-// Which of the optional lists the program has: found out by one request or three each, kept for a day, never assumed.
+// Which of the optional lists the program has: found out by one request or two each, kept for a day, never assumed.
 
 import { pino } from 'pino';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { makeApiClient } from '../../src/api/client.ts';
-import type { ListSettings } from '../../src/config/optional-lists.ts';
-import { makeListsSource } from '../../src/jobs/list-job.ts';
-import { makePollSource } from '../../src/jobs/poll-job.ts';
-import { makeSchedules, makeSyncSource } from '../../src/jobs/sync-job.ts';
-import { findDueLists, noteListSettings, readUsedLists } from '../../src/mirror/optional-lists.ts';
-import { readVersion } from '../../src/package.ts';
-import type { JobSource } from '../../src/queue/job-source.ts';
-import { TIMINGS } from '../../src/queue/timings.ts';
-import { readHealth } from '../../src/reports/read-health.ts';
-import { readOptionalLists } from '../../src/reports/read-optional-lists.ts';
+import { readVersion } from '../../src/base/package.ts';
+import type { ListSettings } from '../../src/config/program/optional-lists.ts';
+import { noteListSettings } from '../../src/mirror/optional-lists.ts';
+import { readHealth, readOptionalLists } from '../../src/reports/read-health.ts';
 import { NO_FAULTS } from '../../src/sandbox/fault-plan.ts';
 import { findOptionalLists } from '../../src/sync/find-optional-lists.ts';
+import type { JobSource } from '../../src/worker/queue/job-source.ts';
+import { TIMINGS } from '../../src/worker/queue/timings.ts';
+import { makeListsSource } from '../../src/worker/sources/list-job.ts';
+import { makePollSource } from '../../src/worker/sources/poll-job.ts';
+import { makeSchedules, makeSyncSource } from '../../src/worker/sources/sync-job.ts';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
-import { startAlteringProxy } from '../support/altering-proxy.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { makeUnlimitedPermits } from '../support/unlimited-permits.ts';
 import { useSyncing } from './syncing.ts';
@@ -61,7 +59,7 @@ async function find(
   const last = () => sandbox.requests.at(-1)?.number ?? 0;
   const before = last();
   const api = clientOf(sandbox, secret);
-  const settings = { commissions: setting, campaigns: others };
+  const settings = { commissions: setting, campaigns: others, payouts: others };
   const lists = isAsked ? (['commissions'] as const) : undefined;
   const { used, problems } = await findOptionalLists({ api, db: given().db, log }, { settings, lists });
   await api.close();
@@ -93,37 +91,33 @@ test('an envelope means that it does: kept with its date and version, and not as
   expect((await find(listing)).requests).toBe(1);
 });
 
-test('404 means that it does not: three requests a day, and the other way round when it does', async () => {
+test('404 means that it does not: two requests a day, and the other way round when it does', async () => {
   const { sandbox } = given();
-  expect(await find(sandbox)).toEqual({ isUsed: false, code: null, requests: 3 });
-  expect(sandbox.requests.slice(-3).map(({ url }) => url.split('?')[0])).toEqual([
+  expect(await find(sandbox)).toEqual({ isUsed: false, code: null, requests: 2 });
+  expect(sandbox.requests.slice(-2).map(({ url }) => url.split('?')[0])).toEqual([
     '/v1/commissions',
     '/v1/affiliates',
-    '/v1/commissions',
   ]);
   expect(await find(sandbox)).toEqual({ isUsed: false, code: null, requests: 0 });
   await age(`found_at = found_at - interval '25 hours'`);
   expect(await find(listing)).toEqual({ isUsed: true, code: null, requests: 1 });
 });
 
-test('each list is asked for by itself, and its answer is its own', async () => {
-  const { db } = given();
-  // It lists commissions alone: one request for those, and three for campaigns.
-  expect(await find(listing, { others: 'auto' })).toEqual({ isUsed: true, code: null, requests: 4 });
-  expect(await readUsedLists(db)).toEqual(['affiliates', 'referrals', 'commissions']);
-  expect((await find(listing, { others: 'auto' })).requests).toBe(0);
-  await given().database.pool.query(
-    `insert into sync_runs (resource, mode, state, error_code, error, finished_at)
-     values ('commissions', 'full', 'failed', 'API_REJECTED', '404', clock_timestamp())`,
-  );
-  expect((await find(listing, { others: 'auto' })).requests).toBe(1);
-  listing.setFaults({ shares: {}, exact: [{ kind: '5xx', route: '/v1/campaigns' }] });
+test('payouts that are not served cost one request a day, beside lists that are', async () => {
+  const settings = { campaigns: 'off', commissions: 'auto', payouts: 'auto' } as const;
+  const api = clientOf(listing);
+  const asked = async () => {
+    const before = listing.requests.length;
+    const { used } = await findOptionalLists({ api, db: given().db, log }, { settings });
+    expect(used).not.toContain('payouts');
+    return listing.requests.slice(before).map(({ url }) => url.split('?')[0]);
+  };
+  expect(await asked()).toEqual(['/v1/commissions', '/v1/payouts', '/v1/affiliates']);
+  expect(await asked()).toEqual([]);
   await age(`found_at = found_at - interval '25 hours'`);
-  expect(await find(listing, { others: 'auto' })).toEqual({ isUsed: true, code: null, requests: 2 });
-  expect((await readOptionalLists({ db, mirrorSchema: 'mirror' })).rows).toMatchObject([
-    { resource: 'campaigns', is_served: false, problem: expect.stringContaining('/v1/campaigns') },
-    { resource: 'commissions', is_served: true, problem: null },
-  ]);
+  // What is listed after it says that the API is there.
+  expect(await asked()).toEqual(['/v1/payouts', '/v1/commissions']);
+  await api.close();
 });
 
 test('another version asks again, and so does whoever must know', async () => {
@@ -131,26 +125,6 @@ test('another version asks again, and so does whoever must know', async () => {
   await age(`found_by = '0.0.1' where found_by is not null`);
   expect((await find(listing)).requests).toBe(1);
   expect((await find(listing, { isAsked: true })).requests).toBe(1);
-});
-
-test('a sync of commissions that was refused is a reason to ask', async () => {
-  await find(listing);
-  await given().database.pool.query(
-    `insert into sync_runs (resource, mode, state, error_code, error, finished_at)
-     values ('commissions', 'full', 'failed', 'API_REJECTED', '404', clock_timestamp())`,
-  );
-  expect(await find(given().sandbox)).toEqual({ isUsed: false, code: null, requests: 3 });
-});
-
-test('an answer or a look of the future, by a clock that was ahead, keeps nobody from asking', async () => {
-  const isPatientlyDue = async () =>
-    (await findDueLists(given().db, { version: readVersion(), isPatient: true })).includes('commissions');
-  await find(listing);
-  await age(`found_at = found_at + interval '1 year', asked_at = asked_at + interval '1 year'`);
-  expect(await isPatientlyDue()).toBe(true);
-  expect(await find(given().sandbox)).toEqual({ isUsed: false, code: null, requests: 3 });
-  await age(`found_at = found_at - interval '25 hours', asked_at = asked_at + interval '1 year'`);
-  expect(await isPatientlyDue()).toBe(true);
 });
 
 test('404 to everything decides nothing: what was known stays, and the question stays open', async () => {
@@ -167,35 +141,6 @@ test('404 to everything decides nothing: what was known stays, and the question 
     is_served: true,
     found_at,
   });
-});
-
-test('the last 404 of a load balancer that had lost the program decides nothing', async () => {
-  let answers = 0;
-  const proxy = await startAlteringProxy(listing.url, (body) => {
-    answers += 1;
-    return answers === 1 ? { status: 404, body: 'default backend - 404' } : body;
-  });
-  expect(await find({ ...listing, url: proxy.url })).toEqual({ isUsed: true, code: null, requests: 3 });
-  await proxy.close();
-});
-
-test('410 means that it does not, too', async () => {
-  const proxy = await startAlteringProxy(given().sandbox.url, (body, path) =>
-    path.startsWith('/v1/commissions') ? { status: 410, body: '{"error":"Gone"}' } : body,
-  );
-  expect(await find({ ...given().sandbox, url: proxy.url })).toMatchObject({ isUsed: false, code: null });
-  await proxy.close();
-});
-
-test('404 from a program that then fails to list anything else decides nothing either', async () => {
-  const { sandbox } = given();
-  sandbox.setFaults({ shares: {}, exact: [{ kind: '5xx', route: '/v1/affiliates' }] });
-  expect(await find(sandbox)).toEqual({ isUsed: false, code: 'API_UNAVAILABLE', requests: 2 });
-  expect(await readFound()).toMatchObject({
-    is_served: null,
-    found_at: null,
-  });
-  expect(await find(sandbox)).toEqual({ isUsed: false, code: null, requests: 3 });
 });
 
 describe('any other answer decides nothing', () => {
@@ -248,12 +193,12 @@ describe('a worker', () => {
   test('asks once something was read, once a day, and again in a while where that decided nothing', async () => {
     const { db } = given();
     const api = clientOf(listing);
-    const settings = { campaigns: 'off', commissions: 'auto' } as const;
+    const settings = { campaigns: 'off', commissions: 'auto', payouts: 'off' } as const;
     const duty = makeListsSource({ api, db, log }, settings);
     await noteListSettings(db, settings);
     const run = async () => {
       const [due] = await duty.findDue(moment());
-      await due?.run({ signal: new AbortController().signal, onProgress: () => {}, waitedMs: 0 });
+      await due?.run({ signal: new AbortController().signal, waitedMs: 0 });
     };
     expect(await dueOf(duty)).toEqual([]);
     await noteFull('affiliates');

@@ -3,7 +3,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ApiClient, makeApiClient } from '../../src/api/client.ts';
-import { OPTIONAL_LISTS } from '../../src/config/optional-lists.ts';
+import { OPTIONAL_LISTS } from '../../src/contract/optional-lists.ts';
 import { LISTED_RESOURCES } from '../../src/contract/resources.ts';
 import type { SyncMode } from '../../src/sync/run-summary.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
@@ -53,7 +53,7 @@ async function syncAll(mode: SyncMode = 'full') {
 
 /** Of every mirrored table, each row with the number of its last write. */
 async function readRows() {
-  const tables = ['campaigns', 'affiliates', 'links', 'referrals', 'sales', 'commissions'];
+  const tables = ['campaigns', 'affiliates', 'links', 'referrals', 'sales', 'commissions', 'payouts'];
   const read = tables.map((table) =>
     given().database.pool.query(`select xmin::text, * from ${table} order by id`),
   );
@@ -69,7 +69,7 @@ test.each<[string, typeof alter, typeof alter]>([
   async (_, before, after) => {
     const { database, sandbox } = given();
     await database.pool.query(`
-    truncate affiliates, campaigns, links, referrals, sales, commissions, sync_runs, seen_rows, record_history,
+    truncate affiliates, campaigns, links, referrals, sales, commissions, payouts, sync_runs, seen_rows, record_history,
       covered_counters restart identity`);
     alter = before;
     for (const run of await syncAll()) expect(run).toMatchObject({ state: 'succeeded', verified: true });

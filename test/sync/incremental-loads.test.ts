@@ -3,12 +3,12 @@
 
 import type pg from 'pg';
 import { expect, test } from 'vitest';
-import { mirrorCommissions } from '../../src/commissions/mirror-commissions.ts';
-import { OPTIONAL_LISTS } from '../../src/config/optional-lists.ts';
+import { OPTIONAL_LISTS } from '../../src/contract/optional-lists.ts';
 import { LISTED_RESOURCES } from '../../src/contract/resources.ts';
 import { transact } from '../../src/db/transact.ts';
-import { LOAD_ORDER } from '../../src/records/mirrored-tables.ts';
-import { buildModel, readModel, runIncrement, TARGET } from '../dbt/compile-model.ts';
+import { LOAD_ORDER } from '../../src/decode/mirrored-tables.ts';
+import { mirrorCommissions } from '../../src/payments/mirror-commissions.ts';
+import { buildModel, readModel, runIncrement, TARGET } from '../../tools/dbt/compile-model.ts';
 import { makeWatermarkReader } from '../mirror/watermark-reader.ts';
 import { BLOCKS } from '../support/read-docs.ts';
 import { sized } from '../support/sizes.ts';

@@ -4,14 +4,15 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import type { ApiClient } from '../../src/api/client.ts';
+import { ApiRejected } from '../../src/base/errors.ts';
 import {
   markCommissionsDeleted,
   mirrorCommissions,
   type ObservedCommission,
-} from '../../src/commissions/mirror-commissions.ts';
-import { ApiRejected } from '../../src/errors.ts';
+} from '../../src/payments/mirror-commissions.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
 import { readMirrorEarnings, readProgramEarnings } from '../support/compare-with-program.ts';
+import { listParsed } from './list-parsed.ts';
 import { useSyncing } from './syncing.ts';
 
 const given = useSyncing({ affiliates: 20, referrals: 500, optionalLists: ['commissions'] });
@@ -50,7 +51,7 @@ async function syncWhile(id: string, meanwhile: () => Promise<void>) {
   const overtaken: ApiClient = {
     ...api,
     async list(resource, query, options) {
-      const page = await api.list(resource, query, options);
+      const page = await listParsed(api)(resource, query, options);
       if (happened > 0 || !page.data.some((record) => (record as { id: string }).id === id)) return page;
       happened += 1;
       await meanwhile();

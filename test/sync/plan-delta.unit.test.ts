@@ -1,90 +1,79 @@
-import { describe, expect, test } from 'vitest';
+// What a delta reads again, and when reading everything costs no more.
+
+import { expect, test } from 'vitest';
 import type { CounterChange } from '../../src/mirror/runs/covered-counters.ts';
-import { findMoved, planDelta } from '../../src/sync/plan-delta.ts';
+import { findMoved, planDelta, planMoved, planOpen } from '../../src/sync/plan-delta.ts';
 
-const NONE = { visitors: 0, leads: 0, conversions: 0 };
+const counters = (visitors: number, leads: number, conversions: number) => ({ visitors, leads, conversions });
+const NONE = counters(0, 0, 0);
+const ofRows = (...counts: number[]): CounterChange[] =>
+  counts.map((rows) => ({ affiliate_id: 'a', covered: NONE, current: NONE, explained: NONE, rows }));
 
-function affiliate(fields: Partial<CounterChange>): CounterChange {
-  return { affiliate_id: 'a', covered: NONE, current: NONE, explained: NONE, rows: 10, ...fields };
-}
+test.each([
+  ['counters that did not change', counters(900, 30, 7), counters(900, 30, 7), NONE, false],
+  ['a change that new rows explain', counters(5, 2, 1), counters(7, 3, 1), counters(2, 1, 0), false],
+  ['a referral that changed its state', counters(5, 2, 1), counters(5, 2, 2), NONE, true],
+  // It could hide another change.
+  ['a new row after the counters were read', NONE, counters(0, 1, 0), counters(1, 1, 0), true],
+])('an affiliate with %s', (_, covered, current, explained, hasMoved) => {
+  const affiliate = { affiliate_id: 'a', covered, current, explained, rows: 10 };
+  expect(findMoved([affiliate])).toEqual(hasMoved ? [affiliate] : []);
+});
 
-describe('an affiliate has moved', () => {
-  test('not, where its counters did not change, whatever their absolute values', () => {
-    const counters = { visitors: 900, leads: 30, conversions: 7 };
-    expect(findMoved([affiliate({ covered: counters, current: counters })])).toEqual([]);
-  });
+const KNOWN = { total: 1000, limit: 100, wasEverRead: true, headPages: 1 };
 
-  test('not, where new rows at the head explain the change of every counter', () => {
-    const covered = { visitors: 5, leads: 2, conversions: 1 };
-    const current = { visitors: 7, leads: 3, conversions: 1 };
-    expect(
-      findMoved([affiliate({ covered, current, explained: { visitors: 2, leads: 1, conversions: 0 } })]),
-    ).toEqual([]);
-  });
-
-  test('where a referral that is not new changed its conversion state', () => {
-    const moved = affiliate({
-      covered: { visitors: 5, leads: 2, conversions: 1 },
-      current: { visitors: 5, leads: 2, conversions: 2 },
-    });
-    expect(findMoved([moved])).toEqual([moved]);
-  });
-
-  test('where a new row came after the counters were read, since that could hide another change', () => {
-    const moved = affiliate({
-      current: { visitors: 0, leads: 1, conversions: 0 },
-      explained: { visitors: 1, leads: 1, conversions: 0 },
-    });
-    expect(findMoved([moved])).toEqual([moved]);
+test.each([
+  [
+    'the pages of the moved affiliates',
+    ofRows(250, 100, 0),
+    { ...KNOWN, total: 100_000 },
+    'delta',
+    1 + 5,
+    1001,
+  ],
+  ['the whole list where they are too many', ofRows(...Array(11).fill(90)), KNOWN, 'full', 1 + 11, 11],
+  ['them behind a head of five pages', ofRows(590), { ...KNOWN, headPages: 5 }, 'delta', 5 + 6, 11],
+  // The last page of the head is read again, and the head once more at the end.
+  ['the rest of the list behind one of six', ofRows(590), { ...KNOWN, headPages: 6 }, 'full', 6 + 5 + 1, 11],
+  ['a list that was never read', ofRows(0), { ...KNOWN, wasEverRead: false }, 'full', 1 + 11, 11],
+  ['the head alone where nothing moved', [], KNOWN, 'delta', 1, 11],
+  ['an empty list that was never read', [], { ...KNOWN, total: 0, wasEverRead: false }, 'full', 1 + 2, 2],
+] as const)('a delta of referrals reads %s', (_, moved, list, strategy, expected, full) => {
+  expect(planDelta(moved, list)).toEqual({
+    strategy,
+    moved_affiliates: moved.length,
+    expected_requests: expected,
+    full_walk_requests: full,
   });
 });
 
-describe('the plan', () => {
-  test('reads the pages of the moved affiliates where that is cheaper than the whole list', () => {
-    const moved = [affiliate({ rows: 250 }), affiliate({ rows: 100 }), affiliate({ rows: 0 })];
-    expect(planDelta(moved, { total: 100_000, limit: 100, wasEverRead: true, headPages: 1 })).toEqual({
-      strategy: 'delta',
-      moved_affiliates: 3,
-      expected_requests: 1 + 5,
-      full_walk_requests: 1001,
-    });
-  });
+// A full walk costs 101 requests; two pages of the head were read.
+const COMMISSIONS = { total: 10_000, limit: 100, wasEverRead: true, headPages: 2 };
 
-  test('reads the whole list where so many affiliates moved that it costs no more', () => {
-    const moved = Array.from({ length: 11 }, () => affiliate({ rows: 90 }));
-    expect(planDelta(moved, { total: 1000, limit: 100, wasEverRead: true, headPages: 1 }).strategy).toBe(
-      'full',
-    );
+test.each([
+  [250, 2 + 3],
+  [0, 2 + 1],
+])('the list of %i open commissions costs its pages, one at least', (open, expected) => {
+  expect(planOpen(open, { ...COMMISSIONS, spent: 2 })).toEqual({
+    strategy: 'delta',
+    open_records: open,
+    moved_records: null,
+    expected_requests: expected,
+    full_walk_requests: 101,
   });
+});
 
-  test('reads the whole list where what the head has left of it costs no more', () => {
-    const moved = [affiliate({ rows: 590 })];
-    const plan = (headPages: number) =>
-      planDelta(moved, { total: 1000, limit: 100, wasEverRead: true, headPages });
-    expect(plan(5)).toMatchObject({ strategy: 'delta', expected_requests: 5 + 6 });
-    // The last page of the head is read again, and the head once more at the end.
-    expect(plan(6)).toMatchObject({ strategy: 'full', expected_requests: 6 + 5 + 1 });
-  });
-
-  test('reads the whole list where it was never read', () => {
-    const moved = [affiliate({ rows: 0 })];
-    expect(planDelta(moved, { total: 1000, limit: 100, wasEverRead: false, headPages: 1 }).strategy).toBe(
-      'full',
-    );
-  });
-
-  test('of nothing moved costs the head alone', () => {
-    expect(planDelta([], { total: 1000, limit: 100, wasEverRead: true, headPages: 1 })).toMatchObject({
-      strategy: 'delta',
-      expected_requests: 1,
-    });
-  });
-
-  test('of an empty list costs a page of it and the head once more where it was never read', () => {
-    expect(planDelta([], { total: 0, limit: 100, wasEverRead: false, headPages: 1 })).toMatchObject({
-      strategy: 'full',
-      expected_requests: 1 + 2,
-      full_walk_requests: 2,
-    });
+test.each([
+  [0, 'delta', 5],
+  // One more counts for one that is gone.
+  [4, 'delta', 5 + 4 + 1],
+  [98, 'delta', 5 + 98 + 1],
+  [99, 'full', 5 + 100],
+])('%i commissions that moved', (moved, strategy, expected) => {
+  expect(planMoved({ open: 250, moved }, { ...COMMISSIONS, spent: 5 })).toMatchObject({
+    strategy,
+    open_records: 250,
+    moved_records: moved,
+    expected_requests: expected,
   });
 });

@@ -3,10 +3,11 @@
 import { pino } from 'pino';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ApiClient } from '../../src/api/client.ts';
-import { ContractViolation } from '../../src/errors.ts';
-import { makeFirstLoad } from '../../src/mirror/first-load.ts';
+import { ContractViolation } from '../../src/base/errors.ts';
+import { makeDecoding } from '../../src/decode/decode-page.ts';
 import { makeSeenRows } from '../../src/mirror/runs/seen-rows.ts';
 import { startRun } from '../../src/mirror/runs/sync-runs.ts';
+import { makeFirstLoad } from '../../src/mirror/send-rows.ts';
 import { readById } from '../../src/sync/read-by-id.ts';
 import { makeRunLoader, type RunLoader } from '../../src/sync/run-loader.ts';
 import { makeRefusal } from '../api/make-refusal.ts';
@@ -23,19 +24,20 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  const { api, db, database } = given();
+  const { db, database } = given();
   await database.pool.query(
     'truncate commissions, sales, sync_runs, seen_rows, record_history restart identity',
   );
   const run = await startRun(db, { resource, mode: 'full' });
   const before = { seen: makeSeenRows(), firstLoad: makeFirstLoad(false) };
-  loader = makeRunLoader({ api, db, account: null }, { run, resource, before, signal: undefined });
+  loader = makeRunLoader({ db, account: null, run, resource, ...before, signal: undefined });
 });
 
 function read(asked: readonly string[], getCommission = given().api.getCommission) {
   const { api, db } = given();
   const log = pino({ level: 'silent' });
-  return readById({ api: { ...api, getCommission }, db, log }, { loader, signal: undefined }, asked);
+  const reading = { db, log, loader, decoding: makeDecoding(resource), signal: undefined };
+  return readById({ api: { ...api, getCommission }, ...reading }, 'commissions', asked);
 }
 
 async function mirrored(): Promise<readonly string[]> {
@@ -116,12 +118,4 @@ test('of one that the program refuses or answers unreadably nothing is known, th
     unclear: 3,
   });
   expect(await mirrored()).toEqual([met, there].toSorted());
-});
-
-test('a run that finds nothing but commissions that are gone says all the same that it is alive', async () => {
-  const [met = '', ...gone] = ids.slice(0, 46);
-  await read([met]);
-  await read(gone, answering(Object.fromEntries(gone.map((id) => [id, notFound()]))));
-  // One more request for each that seems to be gone.
-  expect(await savedRequests()).toBe(1 + 40);
 });

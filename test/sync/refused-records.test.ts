@@ -1,10 +1,9 @@
 // Records that the contract allows and the database refuses, as with what an administrator added to a table: each is a
 // rejected record, under any SQLSTATE, and holds up no other.
 
-import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import { afterEach, describe, expect, test } from 'vitest';
-import { makeTreatment } from '../../src/personal-data/make-treatment.ts';
+import { makeTreatment } from '../../src/mirror/people/make-treatment.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
 import { useSyncing } from './syncing.ts';
 
@@ -32,6 +31,9 @@ async function refuse(table: string, condition: string, options: string): Promis
   );
   added.push('drop function refuse_row() cascade');
 }
+
+const lastRun = async () =>
+  (await query('select state, error_code, error from mirror.sync_runs order by id desc limit 1'))[0];
 
 const rejections = (runId: number | null) =>
   query(
@@ -67,42 +69,12 @@ test.each(['22P05', '22001', '23514', '54000', 'P0001', '38000', 'MY001'])(
   },
 );
 
-test('its row keeps its last good content, and once nothing refuses it, it is stored', async () => {
-  await given().sync('referrals');
-  const id = await someId('referrals');
-  await query(`update mirror.referrals set visits = visits + 1 where id = $1`, [id]);
-  await refuse('referrals', `new.id = '${id}'`, `errcode = 'P0001'`);
-  const summary = await given().sync('referrals');
-  expect(summary).toMatchObject({ verified: true, rows_deleted: 0, rows_unchanged: 119, rows_rejected: 1 });
-  expect(await query('select from mirror.referrals where _deleted_at is null')).toHaveLength(120);
-  await query(added.pop() ?? '');
-  expect(await given().sync('referrals')).toMatchObject({ rows_updated: 1, rows_rejected: 0 });
-});
-
 test('a nested record is rejected by itself', async () => {
   const id = await someId('affiliates');
   await refuse('affiliates', `new.id = '${id}'`, `errcode = '23514'`);
   const summary = await given().sync('referrals');
   expect(summary).toMatchObject({ verified: true, rows_inserted: 120, rows_rejected: 0 });
   expect(await rejections(summary.id)).toMatchObject([{ resource: 'affiliates', record_id: id }]);
-});
-
-test('a text that is too long for an index which an administrator made is a rejected record', async () => {
-  const id = await someId('referrals');
-  const long = randomBytes(8000).toString('base64');
-  const [before] = await query('select customer_name from sandbox.referrals where id = $1', [id]);
-  await query('update sandbox.referrals set customer_name = $2 where id = $1', [id, long]);
-  await query('create index names on mirror.referrals (customer_name)');
-  added.push('drop index mirror.names');
-  const summary = await given().sync('referrals');
-  await query('update sandbox.referrals set customer_name = $2 where id = $1', [
-    id,
-    before?.['customer_name'],
-  ]);
-  expect(summary).toMatchObject({ verified: true, rows_inserted: 119, rows_rejected: 1 });
-  expect(await rejections(summary.id)).toMatchObject([
-    { record_id: id, reason: expect.stringContaining('SQLSTATE 54000'), payload: { customer_name: long } },
-  ]);
 });
 
 test('where personal data are not kept, the payload quotes none', async () => {
@@ -127,15 +99,52 @@ test('where personal data are not kept, the payload quotes none', async () => {
 });
 
 describe('What is no fault of a record fails the run, and rejects nothing', () => {
+  const OWN_KEY = `errcode = '23505', constraint = 'referrals_pkey'`;
+
   test.each([
-    ['a missing table', `errcode = '42P01'`],
-    ['a function that finds no row', `errcode = 'P0002'`],
-    ['a key of ours, as where a sequence lags behind', `errcode = '23505', constraint = 'referrals_pkey'`],
-    ['a full disk', `errcode = '53100'`],
-  ])('%s', async (_what, options) => {
+    ['a missing table', `errcode = '42P01'`, 'DB_REFUSED'],
+    ['a function that finds no row', `errcode = 'P0002'`, 'DB_REFUSED'],
+    ['a key of ours, as where a sequence lags behind', OWN_KEY, 'DB_REFUSED'],
+    ['a time-out', `errcode = '57014'`, 'DB_REFUSED'],
+    ['a full disk', `errcode = '53100'`, 'DB_FULL'],
+    ['a server that takes no writes', `errcode = '25006'`, 'DB_ACCESS_REFUSED'],
+    ['a server that shuts down', `errcode = '57P01'`, 'DB_UNREACHABLE'],
+  ])('%s', async (_what, options, error_code) => {
     await refuse('referrals', 'true', options);
     await expect(given().sync('referrals')).rejects.toThrow();
     expect(await query('select from mirror.rejected_records')).toEqual([]);
     expect(await query('select from mirror.referrals')).toEqual([]);
+    expect(await lastRun()).toMatchObject({ state: 'failed', error_code });
+  });
+
+  test('a constraint that an administrator added to a table of ours is named', async () => {
+    await query('alter table mirror.seen_rows add constraint none_seen check (run_id is null)');
+    added.push('alter table mirror.seen_rows drop constraint none_seen');
+    await expect(given().sync('referrals')).rejects.toThrow();
+    expect(await lastRun()).toEqual({
+      state: 'failed',
+      error_code: 'DB_REFUSED',
+      error: expect.stringMatching(/\(none_seen, SQLSTATE 23514\): drop the constraint, trigger or index/),
+    });
+  });
+
+  test('a bug', async () => {
+    const { db, api } = given();
+    const onProgress = () => {
+      throw new TypeError('of ours');
+    };
+    const syncing = runSync(
+      { api, db, log: pino({ level: 'silent' }), onProgress },
+      { resource: 'referrals', mode: 'full', acceptDeletes: false },
+    );
+    await expect(syncing).rejects.toThrow(new TypeError('of ours'));
+    expect(await lastRun()).toMatchObject({ state: 'failed', error_code: 'UNFORESEEN' });
+  });
+
+  test('an error before the first request', async () => {
+    await query('alter table mirror.referrals rename to away');
+    added.push('alter table mirror.away rename to referrals');
+    await expect(given().sync('referrals')).rejects.toThrow();
+    expect(await lastRun()).toMatchObject({ state: 'failed', error_code: 'DB_REFUSED' });
   });
 });

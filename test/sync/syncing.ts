@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll } from 'vitest';
 import { type ApiClient, makeApiClient } from '../../src/api/client.ts';
 import type { ListedResource } from '../../src/contract/resources.ts';
-import { type Database, makeDatabase } from '../../src/db/database.ts';
+import type { Database } from '../../src/db/database.ts';
 import type { SandboxOptions } from '../../src/sandbox/start-sandbox.ts';
 import type { RunSummary } from '../../src/sync/run-summary.ts';
 import { runSync, type SyncInput } from '../../src/sync/run-sync.ts';
@@ -35,10 +35,7 @@ export function useSyncing(options: Partial<SandboxOptions> = {}): () => Syncing
     const sandbox = await runSandbox(database.pool, { spelling: 'live', ...options });
     syncing = makeSyncing(database, sandbox);
   });
-  afterAll(async () => {
-    await syncing?.api.close();
-    await syncing?.sandbox.close();
-  });
+  afterAll(() => syncing?.api.close());
   return () => {
     if (syncing === undefined) throw new Error('the sandbox has not started');
     return syncing;
@@ -47,7 +44,7 @@ export function useSyncing(options: Partial<SandboxOptions> = {}): () => Syncing
 
 function makeSyncing(database: TestDatabase, sandbox: TestSandbox): Syncing {
   const log = pino({ level: 'silent' });
-  const db = makeDatabase(database.pool);
+  const { db } = database;
   const api = makeApiClient(
     { takePermit: makeUnlimitedPermits().takePermit, log },
     { url: sandbox.url, secret: SECRET, timeoutMs: 5000, attempts: { firstWaitMs: 0 } },

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import type { ApiClient } from '../../src/api/client.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
 import { readMirror, readProgram } from '../support/compare-with-program.ts';
+import { listParsed } from './list-parsed.ts';
 import { useSyncing } from './syncing.ts';
 
 const given = useSyncing({ affiliates: 8, referrals: 260 });
@@ -19,7 +20,7 @@ function spoil(api: ApiClient): ApiClient {
   return {
     ...api,
     async list(resource, query, options) {
-      const answer = await api.list(resource, query, options);
+      const answer = await listParsed(api)(resource, query, options);
       if (query.page !== 1) return answer;
       const [, ...others] = answer.data;
       return { ...answer, data: [spoiled, ...others] };

@@ -7,7 +7,7 @@ import { startWorkerWithPage } from './worker-with-page.ts';
 
 const PASSWORD = 'a-password-of-this-test';
 
-test('the board works in a browser, below a path and behind the door', async () => {
+test('the board works in a browser, below a path and behind a password', async () => {
   const worker = await startWorkerWithPage({ STATUS_PASSWORD: PASSWORD });
   const browser = await openBrowser();
   const httpCredentials = { username: 'operator', password: PASSWORD };

@@ -3,11 +3,11 @@
 
 import { fastify } from 'fastify';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { makeLogger } from '../../src/log.ts';
-import type { JobSource } from '../../src/queue/job-source.ts';
-import { type RunningWorker, startWorker } from '../../src/queue/start-worker.ts';
+import { makeLogger } from '../../src/base/log.ts';
 import { makeBoard } from '../../src/web/board.ts';
-import { FAST, KINDS, type Kind, makeQueueing, type Queueing } from '../queue/queueing.ts';
+import type { JobSource } from '../../src/worker/queue/job-source.ts';
+import { type RunningWorker, startWorker } from '../../src/worker/queue/start-worker.ts';
+import { FAST, KINDS, type Kind, makeQueueing, type Queueing } from '../worker/queue/queueing.ts';
 
 const log = makeLogger('silent');
 const AT = '/affiliates/queue';
@@ -124,16 +124,6 @@ describe.each(KINDS)('the board of a queue on %s', (kind) => {
     expect(await worker.countJobs()).toEqual(before);
     expect(await worker.queue.getJobSchedulersCount()).toBeGreaterThan(0);
   });
-});
-
-test('its page loads nothing from elsewhere, and is where the browser asked for it', async () => {
-  const { ask } = await show('postgres');
-  const page = await ask('/');
-  expect(page.status).toBe(200);
-  expect(page.body).toContain(`<base href="${AT}/"`);
-  expect(page.body).not.toMatch(/https?:/);
-  const [, script = ''] = /src="(static\/js\/main[^"]+)"/.exec(page.body) ?? [];
-  expect((await ask(`/${script}`)).status).toBe(200);
 });
 
 test('while the queue is away it says so, and does not wait for it', async () => {

@@ -1,9 +1,9 @@
 // What is shown for each kind of failure of a page.
 
 import { expect, test } from 'vitest';
-import { AccessRefused, DatabaseUnreachable } from '../../src/errors.ts';
+import { AccessRefused, DatabaseUnreachable } from '../../src/base/errors.ts';
+import { NoAnswer } from '../../src/base/within.ts';
 import { describeFailure } from '../../src/web/failures.ts';
-import { NoAnswer } from '../../src/within.ts';
 
 const withCode = (code: string) => Object.assign(new Error('a detail'), { code });
 
@@ -17,9 +17,9 @@ test.each([
   [withCode('57014'), 503, 'The database does not answer'],
   [new AccessRefused('no'), 503, 'The database refuses this role'],
   [withCode('42P01'), 503, 'The tables are not there yet'],
-  [withCode('42601'), 500, 'This page failed'],
-  [new TypeError('a mistake'), 500, 'This page failed'],
-  [withCode('ERR_INVALID_ARG_TYPE'), 500, 'This page failed'],
+  [withCode('42601'), 500, 'This view failed'],
+  [new TypeError('a mistake'), 500, 'This view failed'],
+  [withCode('ERR_INVALID_ARG_TYPE'), 500, 'This view failed'],
 ])('%s is %i, "%s"', (error, status, title) => {
   const failure = describeFailure(error);
   expect(failure).toMatchObject({ status, title });

@@ -1,7 +1,6 @@
 // The command `work` with its page below a path, on a small program that it reads every two seconds.
 
-import { onTestFinished } from 'vitest';
-import { migrateQueue } from '../../src/queue/queue-tables.ts';
+import { migrateQueue } from '../../src/worker/queue/queue-tables.ts';
 import { runSandbox, SECRET } from '../sandbox/running-sandbox.ts';
 import { type CommandWorker, startCommandWorker } from '../support/command-worker.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -15,7 +14,6 @@ export async function startWorkerWithPage(
 ): Promise<CommandWorker> {
   const program = await createTestDatabase();
   const sandbox = await runSandbox(program.pool, { affiliates: 5, referrals: 20 });
-  onTestFinished(() => sandbox.close());
   const database = await createTestDatabase();
   await migrateQueue(database.pool, { redisUrl: null, databaseUrl: database.url, mirrorSchema: 'mirror' });
   return await startCommandWorker({

@@ -2,43 +2,37 @@
 
 import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
-import { BATCH_COLUMNS, type BatchFile, readBatchFile } from '../../commissions/files/batch-file.ts';
-import { foreseeAnswers } from '../../commissions/requests/request-updates.ts';
-import { quote } from '../../commissions/timestamps.ts';
+import { describeError } from '../../base/describe-error.ts';
+import { ConfigError, ExportTargetUnwritable } from '../../base/errors.ts';
 import { counted, formatCount } from '../../contract/format.ts';
 import { ACTIONS, type Action } from '../../contract/payment-request.ts';
-import type { Database } from '../../db/database.ts';
-import { describeError } from '../../describe-error.ts';
-import { ConfigError, ExportTargetUnwritable } from '../../errors.ts';
-import type { Cli } from '../cli.ts';
-import type { QueueFlags } from '../commissions/asked.ts';
-import {
-  addFileFlags,
-  describeProblem,
-  FILE_HELP,
-  type FileFlags,
-  fileOptions,
-} from '../commissions/file-flags.ts';
-import { queueUpdates } from '../commissions/queue.ts';
-import { openResultFile } from '../commissions/result-file.ts';
-import { openForRequests, type RequestSession, readInput } from '../commissions/session.ts';
-import { readCliConfig } from '../configuration.ts';
+import { type AskedFile, refuseTakenKeys } from '../../payments/ask/ask-rows.ts';
+import { BATCH_COLUMNS, readBatchFile } from '../../payments/files/batch-file.ts';
+import { describeProblems } from '../../payments/files/raw-table.ts';
+import type { Cli, CommandFile } from '../cli.ts';
+import { inTimeZone, readCliConfig } from '../configuration.ts';
 import type { ExitCode } from '../exit-code.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { printError } from '../output/print.ts';
+import { addFileFlags, FILE_HELP, type FileFlags, fileOptions, readInput } from '../payments/file-flags.ts';
+import { type QueueFlags, queueUpdates } from '../payments/queue.ts';
+import { openForRequests, type RequestSession } from '../payments/session.ts';
 import { addQueueFlags } from './commissions-request.ts';
 
-interface ApplyFlags extends QueueFlags, FileFlags {
-  readonly action?: Action;
+export interface QueueFileFlags extends QueueFlags {
   readonly result?: string;
   readonly skipInvalid?: true;
   readonly again?: true;
+}
+
+interface ApplyFlags extends QueueFileFlags, FileFlags {
+  readonly action?: Action;
   readonly evenIfRefunded?: true;
 }
 
 const HELP = `
-The file is CSV, an Excel workbook (.xlsx), or one JSON object a line. "commissions template" makes an empty one, with
-the columns that it may have:
+The file is CSV or an Excel workbook (.xlsx). "commissions template" makes an empty one. Its
+columns:
 ${BATCH_COLUMNS.join(', ')}.
 commission_id and action (pay, unpay or due) are required; pay needs paid_at, due needs due_at, and a blank paid_at
 never takes a payment back.
@@ -56,11 +50,15 @@ Examples:
 
 All of it: docs/finance.md`;
 
-export function registerApply(group: Command, cli: Cli): void {
+export const command: CommandFile = {
+  register,
+};
+
+function register(group: Command, cli: Cli): void {
   const command = group
     .command('apply')
     .description('a batch of updates from a file')
-    .argument('<file>', 'CSV, .xlsx or NDJSON; - reads standard input')
+    .argument('<file>', 'CSV or .xlsx; - reads standard input')
     .addOption(new Option('--action <action>', 'of every row, if no column says it').choices(ACTIONS))
     .option('--skip-invalid', 'queue the good rows of a file that has bad ones')
     .option('--again', 'ask anew for rows that were asked for before')
@@ -68,61 +66,49 @@ export function registerApply(group: Command, cli: Cli): void {
     .option('--result <path>', 'write your rows and their outcomes: .csv or .xlsx');
   addQueueFlags(addFileFlags(command, BATCH_COLUMNS))
     .addHelpText('after', HELP)
-    .action((path: string, flags: ApplyFlags) => cli.run((lifetime) => apply(cli, lifetime, path, flags)));
+    .action((path: string, flags: ApplyFlags) =>
+      cli.run((lifetime) => apply(inTimeZone(cli, flags.timezone), lifetime, path, flags)),
+    );
 }
 
 async function apply(cli: Cli, lifetime: Lifetime, path: string, flags: ApplyFlags): Promise<ExitCode> {
-  const { amountUnit } = readCliConfig(cli);
+  const { money } = readCliConfig(cli).program;
   const read = await readBatchFile(await readInput(path, lifetime.signal), {
-    ...fileOptions(flags, amountUnit),
+    ...fileOptions(flags, money),
     action: flags.action ?? null,
     evenIfRefunded: flags.evenIfRefunded === true,
   });
   const session = await openForRequests(cli, lifetime, flags);
-  const batch = await refuseTakenKeys(session.ledger.db, read);
+  const batch = await refuseTakenKeys(session.program.db, read);
   return await queueGoodRows(session, lifetime, path, batch, flags);
 }
 
-/** Returns the file with the rows as problems whose own key is that of another request already. */
-async function refuseTakenKeys(db: Database, batch: BatchFile): Promise<BatchFile> {
-  const named = batch.rows.filter(({ hasOwnKey }) => hasOwnKey);
-  const answers = await foreseeAnswers(
-    db,
-    named.map(({ request }) => request),
-  );
-  const taken = named.flatMap(({ line, request: { idempotency_key } }, index) => {
-    const { answer, id, action, commission_id } = answers[index] ?? {};
-    if (answer !== 'key taken') return [];
-    const problem = `the idempotency_key ${quote(idempotency_key ?? '')} is that of request ${id} already (${action} of commission ${commission_id}): give this row a key of its own, or none`;
-    return [{ line, problem }];
-  });
-  const lines = new Set(taken.map(({ line }) => line));
-  return {
-    ...batch,
-    rows: batch.rows.filter(({ line }) => !lines.has(line)),
-    problems: [...batch.problems, ...taken].toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)),
-  };
-}
-
-async function queueGoodRows(
+/** Returns the exit code, after the good rows of the file were previewed or queued, and the result was written. */
+export async function queueGoodRows(
   session: RequestSession,
   lifetime: Lifetime,
   path: string,
-  batch: BatchFile,
-  flags: ApplyFlags,
+  batch: AskedFile,
+  flags: QueueFileFlags,
 ): Promise<ExitCode> {
   const { rows, problems, rowCount } = batch;
-  const words = problems.map(describeProblem);
+  const words = describeProblems(problems);
   for (const note of batch.table.notes) printError(note);
   const isOfFile = problems.some(({ line }) => line === null);
   if (words.length > 0 && (flags.skipInvalid !== true || rows.length === 0 || isOfFile)) {
-    throw new ConfigError([`nothing was queued from ${path}`, ...words]);
+    const hint = rows.length === 0 || isOfFile ? '' : ' (--skip-invalid queues its good rows)';
+    throw new ConfigError([`nothing was queued from ${path}${hint}`, ...words]);
   }
   for (const problem of words) printError(problem);
   if (words.length > 0) {
     printError(`${formatCount(rowCount - rows.length)} of ${counted(rowCount, 'row')} left out`);
   }
-  const writeResult = flags.result === undefined ? null : await openResultFile(flags.result, path, lifetime);
+  const writeResult =
+    flags.result === undefined
+      ? null
+      : await import('../payments/result-file.ts').then(({ openResultFile }) =>
+          openResultFile(flags.result ?? '', path, lifetime),
+        );
   const asked = rows.map((row) =>
     flags.again === true && !row.hasOwnKey
       ? { ...row, request: { ...row.request, idempotency_key: null } }
@@ -138,11 +124,11 @@ async function queueGoodRows(
       ...(writeResult !== null && {
         onOutcomes: async (outcomes) => {
           try {
-            await writeResult(batch, outcomes, session.ledger.amountUnit);
+            await writeResult(batch, outcomes, session.program.money);
             printError(`written: ${flags.result}`);
           } catch (error) {
             if (!(error instanceof ExportTargetUnwritable)) throw error;
-            // What was paid is paid, and is to be seen all the same.
+            // The payments are done, and their outcomes are printed nevertheless.
             printError(`affiliate-mirror: all was done but the result: ${describeError(error)}`);
             isLost = true;
           }

@@ -1,17 +1,17 @@
-// The commands `commissions pay`, `unpay` and `due`: updates of the commissions that are named one by one.
+// The commands `commissions pay`, `unpay` and `due`: requests for single commissions.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { plainRequest, type UpdateRequest } from '../../commissions/update-request.ts';
 import { identifier } from '../../contract/fields.ts';
 import type { Action } from '../../contract/payment-request.ts';
 import { spellToTheSecond } from '../../contract/timestamp.ts';
 import { readClock } from '../../db/clock.ts';
-import type { Cli } from '../cli.ts';
-import type { QueueFlags } from '../commissions/asked.ts';
-import { queueUpdates } from '../commissions/queue.ts';
-import { openForRequests } from '../commissions/session.ts';
+import { plainRequest, type UpdateRequest } from '../../payments/update-request.ts';
+import type { Cli, CommandFile } from '../cli.ts';
+import { dryRunDocument, requestsDocument } from '../documents/commissions.ts';
 import { addOutputFlags } from '../output/format.ts';
 import { parseMoment } from '../parse-moment.ts';
+import { type QueueFlags, queueUpdates } from '../payments/queue.ts';
+import { openForRequests } from '../payments/session.ts';
 
 interface RequestFlags extends QueueFlags {
   readonly at?: string;
@@ -21,18 +21,24 @@ interface RequestFlags extends QueueFlags {
 }
 
 const PAY_HELP = `
-Without --at, the moment is now, and the commission must be unpaid: one that is
-paid already ends as conflict.
-With --at, a commission that is paid at another moment is moved to this one.
-A commission whose sale was refunded in full ends as conflict, unless
---even-if-refunded says otherwise.
+Without --at, the moment is now, and a commission that is paid already ends as conflict. With --at, a commission that is
+paid at another moment is moved to this one. A commission whose sale was refunded in full ends as conflict, unless
+--even-if-refunded is given.
 
 Examples:
   $ affiliate-mirror commissions pay 0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11 --wait
   $ affiliate-mirror commissions pay 0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11 \\
       --at 2026-10-01T12:00:00Z --dry-run`;
 
-export function registerRequests(group: Command, cli: Cli): void {
+export const command: CommandFile = {
+  register,
+  documents: {
+    'commissions-dry-run': dryRunDocument('minor'),
+    'commissions-requests': requestsDocument('minor'),
+  },
+};
+
+function register(group: Command, cli: Cli): void {
   addCommand(group, cli, 'pay', 'mark commissions paid')
     .option(
       '--at <moment>',
@@ -49,14 +55,12 @@ export function registerRequests(group: Command, cli: Cli): void {
   );
 }
 
-/** Adds what every command that asks for updates takes. */
+/** Adds the flags of every command that asks for payments. */
 export function addQueueFlags(command: Command): Command {
   return addOutputFlags(
     command
       .addOption(
-        new Option('--dry-run', 'read the program and print what would happen; change nothing').conflicts(
-          'wait',
-        ),
+        new Option('--dry-run', 'read the API and print what would happen; change nothing').conflicts('wait'),
       )
       .option('--wait', 'apply them here and now, and end when all have ended'),
   );
@@ -73,8 +77,8 @@ function addCommand(group: Command, cli: Cli, action: Action, description: strin
   ).action((ids: readonly string[], flags: RequestFlags) =>
     cli.run(async (lifetime) => {
       const session = await openForRequests(cli, lifetime, flags);
-      // This machine's clock may be wrong, and a payment would be dated by it.
-      const now = spellToTheSecond((await readClock(session.ledger.db)).nowMs);
+      // By the database's clock, since the payment is dated by it.
+      const now = spellToTheSecond((await readClock(session.program.db)).nowMs);
       const asked = ids.map((id) => ({
         line: null,
         request: makeRequest(action, id, now, flags),
@@ -92,7 +96,7 @@ function makeRequest(action: Action, id: string, now: string, flags: RequestFlag
     action,
     paid_at: action === 'pay' ? (at ?? now) : null,
     due_at: action === 'due' ? (at ?? null) : null,
-    // A second "pay" without a moment would otherwise move the first one's.
+    // Otherwise a second "pay" without --at would move the first one's moment.
     expected_unpaid: action === 'pay' && at === undefined,
     reason: reason ?? null,
     supersede: supersede === true,

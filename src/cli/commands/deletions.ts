@@ -1,58 +1,60 @@
-// The command group `deletions`: what a sync held back instead of marking it deleted, and how to accept that it is
-// gone.
+// The command group `deletions`: lists the deletions that a sync held back, and accepts them.
 
 import { Argument, type Command } from 'commander';
+import { z } from 'zod';
 import { counted, formatTimestamp } from '../../contract/format.ts';
 import { LISTED_RESOURCES, type ListedResource } from '../../contract/resources.ts';
-import { checkSchema } from '../../db/check-schema.ts';
-import type { Database } from '../../db/database.ts';
 import { transact } from '../../db/transact.ts';
-import { makeLogger } from '../../log.ts';
 import { acceptHeldBack } from '../../mirror/held-back.ts';
-import type { Reader } from '../../reports/figure.ts';
-import { type HeldBackRow, readHeldBack } from '../../reports/read-held-back.ts';
-import type { Cli } from '../cli.ts';
-import { readCliConfig } from '../configuration.ts';
-import type { AcceptedDocument, HeldBackDocument } from '../documents/deletions.ts';
-import type { Lifetime } from '../lifetime.ts';
+import { type HeldBackRow, heldBack, readHeldBack } from '../../reports/read-held-back.ts';
+import type { Cli, CommandFile } from '../cli.ts';
 import { nameUser } from '../name-user.ts';
-import { openDatabase, type Stopping } from '../open-database.ts';
 import { print, printJson } from '../output/print.ts';
 import { renderColumns } from '../output/render-table.ts';
+import { openMirror } from '../program.ts';
 
 const HELP = `
-A row that a full sync does not meet is marked deleted once it was looked for again. Where more than 10 rows and more
-than 2 % of a table are missing at once, they are held back: the program is more likely to be wrong than right. The run
-ends as partial, and "affiliate-mirror status" says so until they are back, or accepted and marked.
+A row that a full sync does not meet is asked for once more, and then marked deleted. If more than 10 rows and more than
+2 % of a table are missing at once, they are held back: the API is more likely to be wrong than right. The run ends as
+partial, and "affiliate-mirror status" says so until they are back, or accepted and marked.
 
 Examples:
   $ affiliate-mirror deletions list referrals
   $ affiliate-mirror deletions accept referrals`;
 
 const ACCEPT_HELP = `
-Accepts the rows that are held back now, and no others. Nothing is marked yet: a running worker begins a full sync within
-a minute, which looks for them once more and marks those that are still missing. Without a worker, run
-"affiliate-mirror sync".`;
+Accepts the rows that are held back now, and no others. A running worker begins a full sync within a minute, which asks
+for them once more and marks those that are still missing. Without a worker, run "affiliate-mirror sync".`;
 
-export function registerDeletions(root: Command, cli: Cli): void {
+const heldBackDocument = z
+  .object({ held_back: z.array(heldBack).readonly().describe('rows that look deleted and are not marked') })
+  .meta({ title: 'affiliate-mirror deletions list --json' });
+
+export const command: CommandFile = {
+  register,
+  connections: { pool: 2 },
+  documents: { 'deletions-list': heldBackDocument },
+};
+
+function register(root: Command, cli: Cli): void {
   const group = root
     .command('deletions')
     .description('see which deletions a sync held back, and accept them')
     .addHelpText('after', HELP);
   group
     .command('list')
-    .description('show the rows that are missing in the program and not marked deleted')
+    .description('show the rows that are missing in the API and not marked deleted')
     .addArgument(
-      new Argument('[resource]', 'of which resource; of all where left out').choices(LISTED_RESOURCES),
+      new Argument('[resource]', 'of which resource; without it, of all').choices(LISTED_RESOURCES),
     )
     .option('--json', 'print them as one JSON document')
     .action((resource: ListedResource | undefined, { json }: { json?: true }) =>
       cli.run(async (lifetime) => {
         const { rows } = await readHeldBack(
-          await open(cli, lifetime, { endsAtOnce: true }),
+          await openMirror(cli, lifetime, { endsAtOnce: true }),
           resource ? [resource] : LISTED_RESOURCES,
         );
-        if (json === true) printJson({ held_back: rows } satisfies HeldBackDocument);
+        if (json === true) printJson({ held_back: rows } satisfies z.infer<typeof heldBackDocument>);
         else if (rows.length === 0) print('no deletions are held back');
         else print(renderHeldBack(rows));
         return 0;
@@ -62,29 +64,17 @@ export function registerDeletions(root: Command, cli: Cli): void {
     .command('accept')
     .description('have the next full sync mark the held-back rows of a resource that are still missing')
     .addArgument(new Argument('<resource>', 'of which resource').choices(LISTED_RESOURCES))
-    .option('--json', 'print the result as one JSON document')
     .addHelpText('after', ACCEPT_HELP)
-    .action((resource: ListedResource, { json }: { json?: true }) =>
+    .action((resource: ListedResource) =>
       cli.run(async (lifetime) => {
-        const { db } = await open(cli, lifetime);
-        const accepted = await accept(db, resource);
-        if (json === true) printJson({ resource, accepted } satisfies AcceptedDocument);
-        else print(describeAccepted(resource, accepted));
+        const { db } = await openMirror(cli, lifetime);
+        const accepted = await transact(db, (trx) =>
+          acceptHeldBack(trx, { resource, acceptedBy: nameUser() }),
+        );
+        print(describeAccepted(resource, accepted));
         return 0;
       }),
     );
-}
-
-async function open(cli: Cli, lifetime: Lifetime, stopping?: Stopping): Promise<Reader> {
-  const config = readCliConfig(cli);
-  const log = makeLogger(config.logLevel);
-  const { pool, db } = await openDatabase({ log, lifetime }, config, 'deletions', stopping);
-  await checkSchema(pool, { schema: config.mirrorSchema });
-  return { db, mirrorSchema: config.mirrorSchema };
-}
-
-async function accept(db: Database, resource: ListedResource): Promise<number> {
-  return transact(db, (trx) => acceptHeldBack(trx, { resource, acceptedBy: nameUser() }));
 }
 
 function renderHeldBack(rows: readonly HeldBackRow[]): string {
@@ -97,8 +87,10 @@ function renderHeldBack(rows: readonly HeldBackRow[]): string {
   const table = renderColumns(rows, {
     resource: ({ resource }) => resource,
     id: ({ record_id }) => record_id,
-    affiliate: ({ affiliate_id }) => affiliate_id,
+    'name or address': ({ name, email }) => name ?? email,
+    affiliate: ({ affiliate_name, affiliate_id }) => affiliate_name ?? affiliate_id,
     created: ({ created_at }) => created_at && formatTimestamp(created_at),
+    'last changed': ({ changed_at }) => changed_at && formatTimestamp(changed_at),
     run: ({ run_id }) => String(run_id),
     'held back since': ({ held_back_at }) => formatTimestamp(held_back_at),
     accepted: ({ accepted_at }) => accepted_at && formatTimestamp(accepted_at),

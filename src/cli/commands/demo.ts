@@ -1,39 +1,62 @@
-// The command `demo`: everything in one process on this machine, from an empty directory to the first answers.
+// The command `demo`: the product on small numbers, from an empty directory. A made-up affiliate program in which time
+// passes, and the worker of the command `work` with short schedules.
 
 import type { Command } from 'commander';
-import type { Pool } from 'pg';
+import { calmLevel, makeLogger } from '../../base/log.ts';
+import { sleep } from '../../base/sleep.ts';
 import type { Config } from '../../config/config.ts';
-import { AUTO, OPTIONAL_LISTS } from '../../config/optional-lists.ts';
-import { formatCount, formatDuration } from '../../contract/format.ts';
-import { runMigrations } from '../../db/migrate.ts';
-import { calmLevel, makeLogger } from '../../log.ts';
-import type { Treatment } from '../../records/treatment.ts';
+import { formatCount } from '../../contract/format.ts';
+import { OPTIONAL_LISTS } from '../../contract/optional-lists.ts';
+import { LISTED_RESOURCES } from '../../contract/resources.ts';
+import { readClock } from '../../db/clock.ts';
+import { runMigrations } from '../../db/migrate/migrate.ts';
+import { adoptMode } from '../../mirror/people/switch-mode.ts';
 import { NO_FAULTS } from '../../sandbox/fault-plan.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/start-sandbox.ts';
 import type { RunSummary } from '../../sync/run-summary.ts';
-import { runSync } from '../../sync/run-sync.ts';
-import type { Cli } from '../cli.ts';
+import { migrateQueue } from '../../worker/queue/queue-tables.ts';
+import type { Cli, CommandFile } from '../cli.ts';
 import { readCliConfig } from '../configuration.ts';
 import { markAsDemo, refuseForeignMirror } from '../demo/mark.ts';
-import { type DemoSession, serveDemoPage } from '../demo/page.ts';
-import { choosePayable, type DueCommission, type PaymentDeps, payDue } from '../demo/payments.ts';
-import { compareWithProgram, type Example, PAYABLE_TODAY, runExample, TOUR } from '../demo/tour.ts';
+import {
+  choosePayable,
+  describePayouts,
+  describeRun,
+  outcomeOf,
+  PAYABLE_TODAY,
+  payDue,
+  showComparison,
+  showExample,
+  tellEvent,
+  tellRun,
+} from '../demo/tour.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { type Lifetime, untilStopped } from '../lifetime.ts';
-import { type OpenDatabase, openDatabase } from '../open-database.ts';
+import { openDatabase } from '../open-database.ts';
 import { print, printError } from '../output/print.ts';
-import { renderTable } from '../output/render-table.ts';
-import { openTreatment } from '../personal-data.ts';
-import { makeProgramClient } from '../program-client.ts';
-import { chooseResources, makeFindLists } from '../sync/find-lists.ts';
-import { describeConcerns } from '../sync/render-runs.ts';
+import { openProgram, type Program } from '../program.ts';
+import { describeDoubts } from '../sync/render-runs.ts';
 import { openTracing } from '../tracing.ts';
-import { DEFAULT_SIZE, SANDBOX_HOST, SANDBOX_SECRET } from './sandbox.ts';
+import { startWork } from '../worker/start-work.ts';
+import { DEFAULT_SIZE, SANDBOX_CONNECTIONS, SANDBOX_HOST, SANDBOX_SECRET } from './sandbox.ts';
 
-/** Apart from the schema of the command `sandbox`, whose program may be of another size. */
+/** Not the schema of the command `sandbox`, whose program may be of another size. */
 export const PROGRAM_SCHEMA = 'demo_program';
 
-export function registerDemo(root: Command, cli: Cli): void {
+/** Enough for a full sync and the deltas. */
+const RATE_LIMIT = { requests: 300, windowSeconds: 30 };
+const DELTA_SECONDS = 20;
+const FULL_MINUTES = 3;
+const EVENTS_PER_SECOND = 0.5;
+/** Three that are applied, and the conflict. */
+const PAYMENTS = 4;
+
+export const command: CommandFile = {
+  register,
+  connections: { pool: 6, queue: 5, isWriting: true },
+};
+
+function register(root: Command, cli: Cli): void {
   root
     .command('demo')
     .description('see it work: a made-up program, mirrored on this machine')
@@ -42,75 +65,95 @@ export function registerDemo(root: Command, cli: Cli): void {
       'after',
       `
 Needs nothing: starts its own Postgres under DATA_DIR (uses DATABASE_URL where it is set), makes up a program with
-${formatCount(DEFAULT_SIZE.affiliates)} affiliates and ${formatCount(DEFAULT_SIZE.referrals)} referrals that lists its commissions too, mirrors it, shows what
-finance would pay today, pays a few of that, and shows what can be asked of the mirror. The status page is up from
-the first line on (at STATUS_PORT, or any free one where that is taken). Then it stays up until Ctrl-C. The data stay
-where they are; the next demo finds them.`,
+${formatCount(DEFAULT_SIZE.affiliates)} affiliates and ${formatCount(DEFAULT_SIZE.referrals)} referrals that lists its commissions and payouts too, and starts a worker for it, with its
+status page at STATUS_PORT, or at any free one where that is taken. It shows what finance would pay today, and pays a
+few of that. Then time passes in the affiliate program until Ctrl-C: a delta sync every ${DELTA_SECONDS} seconds, a full one every ${FULL_MINUTES} minutes. The
+data stay where they are; the next demo finds them.`,
     )
     .action(({ once }: { once?: true }) => cli.run((lifetime) => demonstrate(cli, lifetime, once === true)));
 }
 
 async function demonstrate(cli: Cli, lifetime: Lifetime, isOnce: boolean): Promise<ExitCode> {
-  const config = readCliConfig(cli, { servesPage: true });
-  const log = makeLogger(calmLevel(config.logLevel));
-  await openTracing({ log, lifetime }, config);
-  const session: DemoSession = { config, log, lifetime };
+  const config = configOfDemo(readCliConfig(cli, { servesPage: true }));
+  const log = makeLogger(calmLevel(config.process.logLevel));
+  await openTracing({ log, lifetime }, config.process);
 
   print('affiliate-mirror demo: a made-up affiliate program, mirrored into Postgres on this machine.\n');
-  const page = await serveDemoPage(session);
-  print(`The status page, which shows all of this while it happens: ${page.url}\n`);
+  const { databaseUrl, dataDir } = config.process;
+  print(
+    `1. Postgres: ${databaseUrl === null ? `its own, with its data under ${dataDir}` : 'the one of DATABASE_URL'} …`,
+  );
+  const program = await openProgram(cli, lifetime, { config, log });
+  print(`   ${program.database.name}`);
+  await refuseForeignMirror(program.pool, program.mirrorSchema);
+  const sandbox = await startProgram(config, program);
+  await makeMirror(program);
 
-  const database = await openPostgres(session);
-  const { pool, db } = database;
-  const { url } = await startProgram(session, pool);
-  lifetime.signal.throwIfAborted();
-  const treatment = await makeMirror(session, database);
-  page.show(db);
-  const runs = await mirror({ db, log, lifetime, treatment }, config, url);
+  const runs: RunSummary[] = [];
+  let isMoving = false;
+  const onRun = (run: RunSummary) => {
+    if (isMoving) return tellRun(run);
+    runs.push(run);
+    if (run.mode === 'full') print(`   ${describeRun(run)}`);
+  };
+  const { page, over } = await startWork(
+    { ...program, schedules: await makeShortSchedules(program) },
+    { url: sandbox.url, secret: SANDBOX_SECRET, proxy: null },
+    { onRun, takesAnyPort: true },
+  );
+  print(`4. The worker: look at it while it works, at ${page}\n   Its first sync:`);
+  const firstSync = await untilSynced(runs, over);
 
-  const due = await choosePayable(pool);
-  if (due.length > 0) await showExample(pool, PAYABLE_TODAY);
-  const { timeoutMs } = config.api;
-  const arePaid = await showPayments(pool, due, { db, log, lifetime, treatment }, timeoutMs, url);
-  const isVerified = await showComparison(pool, runs);
-  for (const example of TOUR) await showExample(pool, example);
-  printWayOn(database, isOnce);
-
-  for (const concern of runs.flatMap(describeConcerns)) printError(`affiliate-mirror: ${concern}`);
+  const arePaid = await showPayments(program, over);
+  print(`\n${await describePayouts(program, program.money)}`);
+  const isVerified = await showComparison(program.pool, PROGRAM_SCHEMA, firstSync);
+  for (const concern of firstSync.flatMap(describeDoubts)) printError(`affiliate-mirror: ${concern}`);
+  printWayOn(program, isOnce);
   if (!isOnce) {
-    printWhatToTry(page.url, url, config.databaseUrl !== null);
-    await untilStopped(lifetime.signal);
+    printWhatToTry(sandbox.url, databaseUrl !== null);
+    isMoving = true;
+    sandbox.live.start({ eventsPerSecond: EVENTS_PER_SECOND, onEvent: tellEvent });
+    await untilStopped(over);
+    if (!lifetime.signal.aborted) over.throwIfAborted();
     print('\nStopping. The data stay; "npx affiliate-mirror demo" finds them again.');
   }
   return isVerified && arePaid ? 0 : 3;
 }
 
-async function openPostgres({ config, log, lifetime }: DemoSession): Promise<OpenDatabase> {
-  const { databaseUrl, dataDir, mirrorSchema } = config;
-  const where = databaseUrl === null ? `its own, with its data under ${dataDir}` : 'the one of DATABASE_URL';
-  print(`1. Postgres: ${where} …`);
-  const database = await openDatabase({ log, lifetime }, config, 'demo');
-  print(`   ${database.name}`);
-  await refuseForeignMirror(database.pool, mirrorSchema);
-  return database;
+/** Returns the configuration without the variables that are meant for a real program. */
+function configOfDemo({ process, program }: Config): Config {
+  return {
+    process: { ...process, redisUrl: null, scheduledExports: null, alerts: { webhook: null, email: null } },
+    program: {
+      ...program,
+      rateLimit: RATE_LIMIT,
+      optionalLists: { campaigns: 'on', commissions: 'on', payouts: 'on' },
+    },
+  };
 }
 
-/** Returns the made-up program, as this demo or an earlier one filled it. It ends with the command. */
-async function startProgram({ log, lifetime }: DemoSession, pool: Pool): Promise<Sandbox> {
+/** Returns the made-up program, filled by this demo or an earlier one. It ends with the command. */
+async function startProgram(config: Config, { log, lifetime, database }: Program): Promise<Sandbox> {
   print(
-    `2. The program: ${formatCount(DEFAULT_SIZE.affiliates)} affiliates and ${formatCount(DEFAULT_SIZE.referrals)} referrals …`,
+    `2. The affiliate program: ${formatCount(DEFAULT_SIZE.affiliates)} affiliates and ${formatCount(DEFAULT_SIZE.referrals)} referrals …`,
+  );
+  // Its own pool: in a shared one, the worker could take every connection and wait for the sandbox, which needs one.
+  const { pool } = await openDatabase(
+    { log, lifetime },
+    { ...config, process: { ...config.process, databaseUrl: database.url } },
+    { name: 'sandbox', connections: SANDBOX_CONNECTIONS },
   );
   const sandbox = await startSandbox(
-    { pool, log },
+    { pool, log, signal: lifetime.signal },
     {
       ...DEFAULT_SIZE,
-      // Of today: on the status page the last weeks would be empty otherwise.
+      // Ends today, so that the status page shows the last weeks.
       asOf: new Date(new Date().setUTCHours(0, 0, 0, 0)),
       schema: PROGRAM_SCHEMA,
       host: SANDBOX_HOST,
       port: 0,
       secret: SANDBOX_SECRET,
-      rateLimit: null,
+      rateLimit: RATE_LIMIT,
       faults: NO_FAULTS,
       live: null,
       reset: false,
@@ -125,73 +168,62 @@ async function startProgram({ log, lifetime }: DemoSession, pool: Pool): Promise
   return sandbox;
 }
 
-async function makeMirror(
-  { config: { mirrorSchema, personalData } }: DemoSession,
-  { pool, db }: OpenDatabase,
-): Promise<Treatment> {
+async function makeMirror({
+  pool,
+  db,
+  database,
+  mirrorSchema,
+  personalData,
+  process,
+}: Program): Promise<void> {
   const { applied } = await runMigrations(pool, { schema: mirrorSchema });
+  await migrateQueue(pool, { redisUrl: process.redisUrl, mirrorSchema, databaseUrl: database.url });
   await markAsDemo(pool, mirrorSchema);
-  const treatment = await openTreatment(db, personalData, { mayAdopt: true });
+  await adoptMode(db, personalData);
   const when = applied.length === 0 ? 'there already' : 'made now';
   print(`3. The mirror's tables: schema ${mirrorSchema}, ${when}`);
-  return treatment;
 }
 
-/** Returns the runs of one whole sync. */
-async function mirror(deps: PaymentDeps, config: Config, url: string): Promise<readonly RunSummary[]> {
-  print('4. The sync:');
-  const api = { ...config.api, rateLimit: null };
-  const program = { url, secret: SANDBOX_SECRET, proxy: null };
-  const client = makeProgramClient(deps, { ...api, ...program, priority: 'reads' });
-  const syncDeps = { ...deps, api: client, onProgress: () => {}, onStopped: () => {} };
-  // Whatever is configured for another program: this one is asked, and says that it has them.
-  const findLists = makeFindLists(deps, { config: { ...config, api, optionalLists: AUTO }, program });
-  const runs: RunSummary[] = [];
-  for await (const resource of chooseResources([], 'full', findLists)) {
-    const how = { mode: 'full', acceptDeletes: false, signal: deps.lifetime.signal } as const;
-    const run = await runSync(syncDeps, { resource, ...how });
-    print(`   ${describeRun(run)}`);
-    runs.push(run);
+/** Returns two schedules with a tick in a second. An earlier tick would not be due in a mirror made now. */
+async function makeShortSchedules({ db }: Program): Promise<Program['schedules']> {
+  const first = new Date((await readClock(db)).nowMs + 1000);
+  const seconds = first.getUTCSeconds();
+  return {
+    delta: `${seconds % DELTA_SECONDS}-59/${DELTA_SECONDS} * * * * *`,
+    full: `${seconds} ${first.getUTCMinutes() % FULL_MINUTES}-59/${FULL_MINUTES} * * * *`,
+    timezone: 'UTC',
+  };
+}
+
+/** Returns a full run of every resource, once all were read to the end. Throws: the reason of `over`. */
+async function untilSynced(runs: readonly RunSummary[], over: AbortSignal): Promise<readonly RunSummary[]> {
+  for (;;) {
+    const whole = runs.filter(({ mode, state }) => mode === 'full' && /succeeded|partial/.test(state));
+    if (LISTED_RESOURCES.every((resource) => whole.some((run) => run.resource === resource))) return whole;
+    await sleep(100, over);
   }
-  return runs;
 }
 
-/** Returns whether the payments ended as they were meant to. */
-async function showPayments(
-  pool: Pool,
-  due: readonly DueCommission[],
-  deps: PaymentDeps,
-  timeoutMs: number,
-  url: string,
-): Promise<boolean> {
+/** Returns whether the payments ended as expected. */
+async function showPayments({ pool, db }: Program, over: AbortSignal): Promise<boolean> {
+  const due = await choosePayable(pool, PAYMENTS);
   if (due.length === 0) {
     print(
       '\n5. The payments: earlier demos have paid everything that is payable ("commissions status" shows them)',
     );
     return true;
   }
-  print(`\n5. The payments: of the commissions that are payable, ${due.length} are to be marked paid in the program.
+  await showExample(pool, PAYABLE_TODAY);
+  print(`\n5. The payments: of the commissions that are payable, ${due.length} are to be marked paid through its API.
 Each request says what it expects to find. The last one expects a wrong amount, on purpose: it ends as a conflict,
-nothing is sent for it, and its commission stays unpaid (until the next demo, which expects the right amount).`);
-  const { outcome, isAsMeant } = await payDue(deps, { url, secret: SANDBOX_SECRET, timeoutMs }, due);
-  await showExample(pool, outcome);
-  return isAsMeant;
+nothing is sent for it, and its commission stays unpaid.`);
+  const { batchId, counts } = await payDue(db, due, over);
+  over.throwIfAborted();
+  await showExample(pool, outcomeOf(batchId));
+  return counts.conflict === 1 && (counts.applied ?? 0) === due.length - 1;
 }
 
-/** Returns whether the mirror has what the program says that it has. */
-async function showComparison(pool: Pool, runs: readonly RunSummary[]): Promise<boolean> {
-  const comparison = await compareWithProgram(pool, PROGRAM_SCHEMA, runs);
-  print('\nWhat was mirrored, and what the program itself says it has:');
-  print(
-    renderTable(
-      ['table', 'rows', 'program has', 'verified'],
-      comparison.map(({ table, rows, programHas, isVerified }) => [table, rows, programHas, isVerified]),
-    ),
-  );
-  return comparison.every(({ isVerified }) => isVerified);
-}
-
-function printWayOn({ isEmbedded, psqlCommand }: OpenDatabase, isOnce: boolean): void {
+function printWayOn({ database: { isEmbedded, psqlCommand } }: Program, isOnce: boolean): void {
   print(
     isOnce && isEmbedded
       ? '\nIts Postgres stops now, unless another process uses it: "npx affiliate-mirror demo" keeps it up, so that you can ask it yourself.'
@@ -199,22 +231,13 @@ function printWayOn({ isEmbedded, psqlCommand }: OpenDatabase, isOnce: boolean):
   );
 }
 
-function printWhatToTry(page: string, programUrl: string, isOwnDatabase: boolean): void {
+function printWhatToTry(programUrl: string, isOwnDatabase: boolean): void {
   const where = isOwnDatabase ? ' with the same DATABASE_URL' : '';
-  print(`\nThe status page is at ${page}
-The program and Postgres stay up until Ctrl-C. To try the other commands meanwhile, in another terminal${where}:
-  export AFFILIATE_API_URL=${programUrl} AFFILIATE_API_SECRET=${SANDBOX_SECRET} API_RATE_LIMIT=none
+  print(`\nTo try the other commands meanwhile, in another terminal${where}:
+  export AFFILIATE_API_URL=${programUrl} AFFILIATE_API_SECRET=${SANDBOX_SECRET} API_RATE_LIMIT=${RATE_LIMIT.requests}/${RATE_LIMIT.windowSeconds}
   npx affiliate-mirror sync
   npx affiliate-mirror commissions status
-  npx affiliate-mirror status`);
-}
+  npx affiliate-mirror status
 
-async function showExample(pool: Pool, example: Example): Promise<void> {
-  print(`\n${example.question}\n\n${example.query.replace(/^/gm, '  ')}\n`);
-  print(await runExample(pool, example));
-}
-
-function describeRun(run: RunSummary): string {
-  const changes = `${formatCount(run.rows_inserted)} new, ${formatCount(run.rows_updated)} changed, ${formatCount(run.rows_unchanged)} unchanged`;
-  return `${run.resource}: ${formatCount(run.distinct_seen)} records in ${run.pages} pages, ${formatDuration(run.duration_ms)}: ${changes}`;
+The affiliate program, the worker and Postgres stay up until Ctrl-C. From now on time passes in it, and this happens (times are UTC):`);
 }

@@ -1,47 +1,54 @@
-// The command `doctor`: looks at everything that a sync needs, one thing after the other, and says how to fix it.
+// The command `doctor`: checks everything that a sync needs, one after the other, and says how to fix it.
 
 import type { Command } from 'commander';
-import { makeChannels } from '../../alerts/channels.ts';
+import { makeApiClient } from '../../api/client.ts';
 import type { TakePermit } from '../../api/permit.ts';
+import { ConfigError } from '../../base/errors.ts';
 import { type Config, readConfig, readProgramConfig } from '../../config/config.ts';
-import { OPTIONAL_LISTS } from '../../config/optional-lists.ts';
-import { ConfigError } from '../../errors.ts';
-import { calmLevel, type Logger, makeLogger } from '../../log.ts';
-import { askForProbe } from '../../queue/program-state.ts';
-import { readOptionalLists } from '../../reports/read-optional-lists.ts';
-import { canDrawStatusLine } from '../../terminal.ts';
-import type { Cli } from '../cli.ts';
+import { counted } from '../../contract/format.ts';
+import { OPTIONAL_LISTS } from '../../contract/optional-lists.ts';
+import { setDisplayZone } from '../../contract/time-zone.ts';
+import { readOptionalLists } from '../../reports/read-health.ts';
+import { askForProbe } from '../../worker/queue/worker-state.ts';
+import type { Cli, CommandFile } from '../cli.ts';
+import { describeUnknownVariables } from '../configuration.ts';
+import { ONCE } from '../connect-program.ts';
 import {
-  lookAtClock,
-  lookAtConnections,
-  lookAtExports,
-  lookAtList,
-  lookAtProgram,
-  lookAtQueue,
-  lookAtRights,
-  lookAtTables,
-} from '../doctor/looks.ts';
-import { makeReport, type Report } from '../doctor/report.ts';
-import type { DoctorDocument } from '../documents/doctor.ts';
+  checkAccount,
+  checkConnections,
+  checkMachineClock,
+  checkQueue,
+  checkRights,
+  checkTables,
+  checkUpcoming,
+  type DoctorDocument,
+  doctorDocument,
+  makeReport,
+  type Report,
+} from '../doctor/checks.ts';
 import type { ExitCode } from '../exit-code.ts';
 import type { Lifetime } from '../lifetime.ts';
-import { type OpenDatabase, openDatabase } from '../open-database.ts';
 import { print, printJson } from '../output/print.ts';
-import { describeList } from '../status/optional-list-lines.ts';
+import { makeTerminalLogger, openProgram, type Program } from '../program.ts';
+import { describeList } from '../status/sections.ts';
 import { makeFindLists } from '../sync/find-lists.ts';
-import { describeUnknownVariables } from '../unknown-variables.ts';
 
 const HELP = `
-Sends three requests to the program, two more for each of campaigns and commissions that it does not list, and changes
-nothing in it: whether it accepts the secret and has records that the mirror has, and whether it lists its campaigns and
-its commissions. If it accepts the secret, a worker that paused because of a refused secret or another account tries again.
+Sends four requests to the API, one more if it lacks campaigns, commissions or payouts, and changes nothing in it: they
+check the secret and the account, and whether the API lists these three. If the secret is accepted, a worker that paused because of a refused secret or another account tries again.
 
 Exit code 2: a variable is missing, malformed, misspelt or dangerous. Exit code 1: another check failed.`;
 
-export function registerDoctor(root: Command, cli: Cli): void {
+export const command: CommandFile = {
+  register,
+  connections: { pool: 2, queue: 2 },
+  documents: { doctor: doctorDocument },
+};
+
+function register(root: Command, cli: Cli): void {
   root
     .command('doctor')
-    .description('check the configuration, the database and the program, and say how to fix each')
+    .description('check the configuration, the database and the API, and say how to fix each')
     .option('--json', 'print the result as one JSON document')
     .addHelpText('after', HELP)
     .action(({ json }: { json?: true }) =>
@@ -53,33 +60,36 @@ export function registerDoctor(root: Command, cli: Cli): void {
     );
 }
 
-interface Session {
-  readonly cli: Cli;
-  readonly config: Config;
-  readonly log: Logger;
-  readonly lifetime: Lifetime;
-  readonly report: Report;
-}
-
 async function examine(cli: Cli, lifetime: Lifetime, report: Report): Promise<void> {
   const config = await checkConfiguration(cli, report);
   if (config === null) {
-    const subjects = ['database', 'connections', 'clock', 'rights', 'tables', 'queue', 'program'];
+    const subjects = [
+      'schedules',
+      'database',
+      'connections',
+      'clock',
+      'rights',
+      'tables',
+      'queue',
+      'program',
+    ];
     return report.leaveOut(subjects, 'the configuration is wrong');
   }
-  await checkNetwork(cli, config, report);
-  await checkAlerts(config, report);
-  // On a terminal the checks say it all.
-  const log = makeLogger(canDrawStatusLine() ? calmLevel(config.logLevel) : config.logLevel);
-  const session: Session = { cli, config, log, lifetime, report };
-  const database = await checkDatabase(session);
-  const tables = await checkMirror(session, database);
-  await checkProgram(session, database, tables);
+  await checkCertificates(cli, report);
+  const {
+    program: { schedules },
+    process,
+  } = config;
+  await report.check(SCHEDULES, () => checkUpcoming({ schedules, process }));
+  const program = await checkDatabase(cli, lifetime, config, report);
+  const takePermit = await checkMirror(program, report);
+  await checkProgram(cli, program, takePermit, report);
 }
 
 async function checkConfiguration(cli: Cli, { check }: Report): Promise<Config | null> {
   const config = await check(CONFIGURATION, async () => {
     const found = readWorkerConfig(cli.environment);
+    setDisplayZone(found.process.displayZone);
     return { found, says: 'every variable that is set is well-formed' };
   });
   const unknown = describeUnknownVariables(cli.environment);
@@ -87,141 +97,126 @@ async function checkConfiguration(cli: Cli, { check }: Report): Promise<Config |
   return config;
 }
 
-async function checkNetwork(cli: Cli, { api: { proxy } }: Config, { check }: Report): Promise<void> {
-  if (cli.environment['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') {
-    await check(CERTIFICATES, () => Promise.reject(new ConfigError([UNCHECKED])));
-  }
-  if (proxy === null) return;
-  const { protocol, host } = new URL(proxy.url);
-  const says = `requests to https:// addresses go through ${protocol}//${host}`;
-  await check('proxy', async () => ({ found: true, says }));
+async function checkCertificates({ environment }: Cli, { check }: Report): Promise<void> {
+  if (environment['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0') return;
+  await check(CERTIFICATES, () => Promise.reject(new ConfigError([UNCHECKED])));
 }
 
 const UNCHECKED =
   'NODE_TLS_REJECT_UNAUTHORIZED is 0: no certificate is checked, and the API secret goes to any machine that answers in the place of the API. Unset it; name the file of a private authority in NODE_EXTRA_CA_CERTS';
 
-async function checkAlerts({ alerts }: Config, { check }: Report): Promise<void> {
-  const channels = makeChannels(alerts).map(({ kind, name }) => `${kind} to ${name}`);
-  if (channels.length === 0) return;
-  const says = `${channels.join(', ')}: affiliate-mirror alerts test sends one`;
-  await check('alerts', async () => ({ found: true, says }));
-}
-
-function checkDatabase({ config, log, lifetime, report }: Session): Promise<OpenDatabase | null> {
-  return report.check('database', async () => {
-    const found = await openDatabase({ log, lifetime }, config, 'doctor', { endsAtOnce: true });
-    const through = found.session.isPooled ? ', through a pooler in session mode' : '';
-    return { found, says: `${found.name} answers${found.isEmbedded ? ' (embedded)' : ''}${through}` };
+function checkDatabase(
+  cli: Cli,
+  lifetime: Lifetime,
+  config: Config,
+  { check }: Report,
+): Promise<Program | null> {
+  return check('database', async () => {
+    const log = makeTerminalLogger(config);
+    const found = await openProgram(cli, lifetime, { config, log, endsAtOnce: true });
+    const { session, name, isEmbedded } = found.database;
+    const through = session.isPooled ? ', through a pooler in session mode' : '';
+    return { found, says: `${name} answers${isEmbedded ? ' (embedded)' : ''}${through}` };
   });
 }
 
-/** Checks what is in the database. Returns the permits of its request budget; null where it has no usable tables. */
-async function checkMirror(
-  { config, log, lifetime, report: { check, leaveOut } }: Session,
-  database: OpenDatabase | null,
-): Promise<TakePermit | null> {
-  const { scheduledExports } = config;
-  const onTables = ['queue', ...(scheduledExports === null ? [] : [EXPORTS])];
-  if (database === null) {
-    leaveOut(['connections', 'clock', 'rights', 'tables', ...onTables], 'the database does not answer');
+/** Checks the contents of the database. Returns the permits of its request budget; null if it has no usable tables. */
+async function checkMirror(program: Program | null, { check, leaveOut }: Report): Promise<TakePermit | null> {
+  if (program === null) {
+    leaveOut(['connections', 'clock', 'rights', 'tables', 'queue'], 'the database does not answer');
     return null;
   }
-  await check('connections', () => lookAtConnections(config, database));
-  await check('clock', () => lookAtClock(database));
-  const rights = await check('rights', () => lookAtRights(config, database));
+  await check('connections', () => checkConnections(program));
+  await check('clock', () => checkMachineClock(program));
+  const rights = await check('rights', () => checkRights(program));
   if (rights === null) leaveOut(['tables'], 'rights are lacking');
-  const tables = rights && (await check('tables', () => lookAtTables({ log, lifetime }, config, database)));
+  const tables = rights && (await check('tables', () => checkTables(program)));
   if (tables === null) {
-    leaveOut(onTables, 'the tables cannot be used');
+    leaveOut(['queue'], 'the tables cannot be used');
     return null;
   }
-  await check('queue', () => lookAtQueue(log, config, database));
-  if (scheduledExports !== null) {
-    await check(EXPORTS, () => lookAtExports(config, scheduledExports, database));
-  }
+  await check('queue', () => checkQueue(program));
   return tables;
 }
 
 async function checkProgram(
-  { cli, config, log, lifetime, report: { check, leaveOut } }: Session,
-  database: OpenDatabase | null,
+  cli: Cli,
+  program: Program | null,
   tables: TakePermit | null,
+  { check, leaveOut }: Report,
 ): Promise<void> {
-  const program = await check(SETTINGS, async () => {
-    const found = readProgramConfig(cli.environment).program;
+  const address = await check(SETTINGS, async () => {
+    const found = readProgramConfig(cli.environment).program.address;
     return { found, says: found.url };
   });
-  if (program === null) return leaveOut(['program'], 'its settings are missing');
-  if (database === null) {
+  if (address === null) return leaveOut(['program'], 'its settings are missing');
+  if (program === null) {
     return leaveOut(['program'], 'the database, which keeps its request budget, does not answer');
   }
-  const options = { ...program, timeoutMs: config.api.timeoutMs, takePermit: tables ?? takeOnlyPermit };
-  const accepted = await check('program', () =>
-    lookAtProgram({ log, lifetime }, options, tables && database.db),
+  const { db, log, lifetime, timeoutMs } = program;
+  const api = makeApiClient(
+    { takePermit: tables ?? takeOnlyPermit, log },
+    { ...address, timeoutMs, attempts: ONCE },
   );
-  if (accepted === null || tables === null) return;
+  lifetime.onClose(() => api.close());
+  const mirror = tables && db;
+  const accepted = await check('program', () => checkAccount({ api, db: mirror }, address.url, lifetime));
+  if (accepted === null || mirror === null) return;
 
-  const { db } = database;
   await askForProbe(db);
-  const findLists = makeFindLists({ db, log, lifetime }, { config, program });
-  const { problems } = await findLists(OPTIONAL_LISTS);
-  const { rows } = await readOptionalLists({ db, mirrorSchema: config.mirrorSchema });
+  const { problems } = await makeFindLists(program, api)(OPTIONAL_LISTS);
+  const { rows } = await readOptionalLists(program);
   for (const list of rows) {
     const { resource } = list;
     const problem = problems.get(resource);
-    if (list.setting === 'on') {
-      await check(resource, () => lookAtList({ log, lifetime }, options, { list: resource, config }));
-    } else if (problem !== undefined && list.is_used) {
-      leaveOut([resource], `the program does not say whether it lists them: ${problem.message}`);
-    } else {
-      await check(resource, async () => {
-        // A sync would leave them out, and end with 3.
-        if (problem !== undefined) throw problem;
-        return { found: true, says: describeList(list) };
-      });
+    if (problem !== undefined && list.is_used) {
+      leaveOut([resource], `the API does not say whether it lists them: ${problem.message}`);
+      continue;
     }
+    await check(resource, async () => {
+      // A sync would leave them out, and end with 3.
+      if (problem !== undefined) throw problem;
+      return { found: true, says: describeList(list) };
+    });
   }
 }
 
-/** Returns a worker's own configuration. Throws: ConfigError; one that names what is missing of the program as well. */
+/** Returns a worker's configuration. Throws: ConfigError, which also names the missing settings of the API. */
 function readWorkerConfig(environment: Cli['environment']): Config {
   const use = { servesPage: true };
   try {
     return readConfig(environment, use);
   } catch {
-    // Nothing further is checked then, so this is the place to say it.
-    return readProgramConfig(environment, use).config;
+    // Nothing further is checked then.
+    return readProgramConfig(environment, use);
   }
 }
 
 function conclude(report: Report, isJson: boolean): ExitCode {
   const made = report.checks.filter(({ state }) => state !== 'not_checked').length;
-  const problems = report.checks.filter(({ state }) => state === 'failed').map(({ says }) => says.length);
-  const failed = problems.length;
+  const failed = report.checks.filter(({ state }) => state === 'failed').length;
   if (isJson) {
     printJson({ is_well: failed === 0, checks: [...report.checks], made, failed } satisfies DoctorDocument);
   } else {
-    const checks = made === 1 ? '1 check' : `${made} checks`;
-    const lines = problems.reduce((sum, count) => sum + count, 0);
-    const several = lines === failed ? '' : ` with ${lines} problems`;
-    print(`\n${checks}, ${failed} failed${failed === 0 ? '. All is well.' : several}`);
+    const isWell = '. The setup is well; for the mirror, run affiliate-mirror status.';
+    print(`\n${counted(made, 'check')}, ${failed} failed${failed === 0 ? isWell : ''}`);
   }
   if (failed === 0) return 0;
   return report.checks.some(isOfVariables) ? 2 : 1;
 }
 
-/** What reads variables: where it fails, trying again does not help. */
+/** The checks of variables: if one fails, trying again does not help. */
 const CONFIGURATION = 'configuration';
 const UNKNOWN = 'unknown variables';
 const CERTIFICATES = 'certificates';
 const SETTINGS = 'program settings';
-const EXPORTS = 'exports';
+const SCHEDULES = 'schedules';
 
 function isOfVariables({ subject, state }: Report['checks'][number]): boolean {
-  return state === 'failed' && [CONFIGURATION, UNKNOWN, CERTIFICATES, SETTINGS, EXPORTS].includes(subject);
+  return state === 'failed' && [CONFIGURATION, UNKNOWN, CERTIFICATES, SCHEDULES, SETTINGS].includes(subject);
 }
 
-// Without tables there is no shared budget, and nobody who could be sharing it.
+// Without tables there is no shared budget, and no process that shares it.
 const takeOnlyPermit: TakePermit = async () => {
   const now = new Date().toISOString();
   return {

@@ -1,13 +1,14 @@
-// The command `export`: a table or view as files for other programs, on this machine or in a bucket.
+// The command `export`: a table or view as files, on this machine or in a bucket.
 
 import { Argument, type Command, Option } from 'commander';
-import { EXPORT_FORMATS, type ExportFormat } from '../../config/exports.ts';
+import { Busy, ConfigError } from '../../base/errors.ts';
+import { EXPORT_FORMATS, type ExportFormat } from '../../config/process/exports.ts';
 import { counted } from '../../contract/format.ts';
 import type { Timestamp } from '../../contract/timestamp.ts';
-import { isLackOfRights } from '../../db/as-database-error.ts';
-import { checkSchema } from '../../db/check-schema.ts';
-import { Busy, ConfigError } from '../../errors.ts';
+import { isLackOfRights } from '../../db/database-errors.ts';
+import { checkSchema } from '../../db/migrate/migrate.ts';
 import { type Exported, exportRelation } from '../../exports/export-relation.ts';
+import { manifest } from '../../exports/manifest.ts';
 import { exportRecorded } from '../../exports/recorded-export.ts';
 import {
   type CollectingTarget,
@@ -16,15 +17,13 @@ import {
   parseTarget,
   type Target,
 } from '../../exports/targets/target.ts';
-import { makeLogger } from '../../log.ts';
-import type { Cli } from '../cli.ts';
+import type { Cli, CommandFile } from '../cli.ts';
 import { readCliConfig } from '../configuration.ts';
 import type { ExitCode } from '../exit-code.ts';
 import type { Lifetime } from '../lifetime.ts';
-import { openDatabase } from '../open-database.ts';
-import { isOutputLost } from '../output/failure.ts';
-import { printError, printJson } from '../output/print.ts';
+import { isOutputLost, printError, printJson } from '../output/print.ts';
 import { parseMoment } from '../parse-moment.ts';
+import { openProgram } from '../program.ts';
 
 interface ExportFlags {
   readonly output: string;
@@ -45,7 +44,9 @@ Where it goes (-o):
   exports/             a directory: exports/referrals/export=20261122T053000123456Z/, with its manifest.json
   s3://bucket/prefix   the same in S3-compatible storage (the variables of which are those of AWS)
   -                    stdout, without a manifest
-All rows are of one moment. The manifest is written last: where it is, the export is whole.
+Amounts are whole numbers in the API's unit; in a workbook in the currency's own, in columns named ..._major.
+Times are in UTC; in a workbook as dates, in columns named ..._utc.
+All rows are of one moment. The manifest is written last: an export with a manifest is whole.
 
 --incremental exports what changed since the last one to the same directory or bucket; the first one exports everything.
 
@@ -56,7 +57,14 @@ Examples:
 
 All of it: docs/exports.md`;
 
-export function registerExport(root: Command, cli: Cli): void {
+export const command: CommandFile = {
+  register,
+  // One reads the rows, one holds the lock of an incremental export, one writes its watermark.
+  connections: { pool: 3 },
+  documents: { export: manifest },
+};
+
+function register(root: Command, cli: Cli): void {
   root
     .command('export')
     .description('write a table or view as CSV, NDJSON, Parquet or Excel, to a file or to S3')
@@ -79,17 +87,22 @@ export function registerExport(root: Command, cli: Cli): void {
 async function runExport(cli: Cli, lifetime: Lifetime, name: string, flags: ExportFlags): Promise<ExitCode> {
   const { incremental, where = null, since = null, partitionBy } = flags;
   const config = readCliConfig(cli);
-  const target = await parseTarget(flags.output, config.s3);
+  const target = await parseTarget(flags.output, config.process.s3);
   const format = chooseFormat(flags, target);
-  const log = makeLogger(config.logLevel);
-  const { pool, db } = await openDatabase({ log, lifetime }, config, 'export');
-  const { mirrorSchema } = config;
+  const { pool, db, mirrorSchema } = await openProgram(cli, lifetime, { config });
   await checkSchema(pool, { schema: mirrorSchema }).catch((error: unknown) => {
-    // An analyst reads the reports alone: whether they are of this version is for whoever may look. How far an
-    // export came is in a table, which does not even exist for whoever may not look.
+    // An analyst may read only the reports, and cannot see their version. An incremental export needs a table besides.
     if (incremental === true || !isLackOfRights(error)) throw error;
   });
-  const input = { mirrorSchema, name, format, isByDay: partitionBy === 'day', signal: lifetime.signal };
+  const { money } = config.program;
+  const input = {
+    mirrorSchema,
+    name,
+    format,
+    money,
+    isByDay: partitionBy === 'day',
+    signal: lifetime.signal,
+  };
   if (incremental === true) {
     const outcome = await exportRecorded(
       { pool, db },
@@ -101,13 +114,9 @@ async function runExport(cli: Cli, lifetime: Lifetime, name: string, flags: Expo
   }
   const rows = { where, since, isForChanges: since !== null, isWrittenIfEmpty: true };
   const exported = await exportRelation(pool, { ...input, ...rows, target });
-  // What is lost of stdout is said already, and is the command's failure (../output/failure.ts).
+  // A loss of stdout is reported by ../output/print.ts.
   if (target.kind !== 'stdout' || !isOutputLost()) report(exported, flags);
   return 0;
-}
-
-function sinceThen(since: Timestamp | null): string {
-  return since === null ? ', and there is still no row' : ` since ${since}`;
 }
 
 /** Throws: ConfigError naming what does not fit together. */
@@ -135,8 +144,8 @@ function collecting(target: Target): CollectingTarget {
   ]);
 }
 
-function report({ manifest, location }: Exported, { json }: ExportFlags): void {
-  if (json === true) printJson(manifest);
-  if (location === null) printError(`nothing changed${sinceThen(manifest.since)}: nothing was written`);
-  else printError(`written: ${location} (${counted(manifest.rows, 'row')})`);
+function report({ manifest: written, location }: Exported, { json }: ExportFlags): void {
+  if (json === true) printJson(written);
+  if (location === null) printError('nothing changed: nothing was written');
+  else printError(`written: ${location} (${counted(written.rows, 'row')})`);
 }

@@ -1,9 +1,10 @@
 // The command `grants`: prints the SQL that gives a role what it needs, and no more.
 
 import { Argument, type Command } from 'commander';
-import { describeGrants, GRANTEES, type Grantee } from '../../db/grants.ts';
-import { queueSchema } from '../../queue/queue-tables.ts';
-import type { Cli } from '../cli.ts';
+import { describeGrants } from '../../db/access/grants.ts';
+import { GRANTEES, type Grantee } from '../../db/relations.ts';
+import { findQueueSchema } from '../../worker/queue/queue-tables.ts';
+import type { Cli, CommandFile } from '../cli.ts';
 import { readCliConfig } from '../configuration.ts';
 import { printData } from '../output/print.ts';
 
@@ -13,15 +14,19 @@ const HELP = `
   analyst_pii  to read the reports with personal data, and the tables and views that are for analysis
   payroll      to ask for commission updates, and to read what became of them
 
-Connects to nothing: read what it prints, and have it run by whoever owns the tables, after "affiliate-mirror migrate".
+Connects to nothing: read its output, and have the owner of the tables run it, after "affiliate-mirror migrate".
 The schemas are those of MIRROR_SCHEMA; with REDIS_URL set, the queue needs none.
-It fails, and grants nothing, where the role has more rights by another way (PUBLIC, a group, default privileges).
+That SQL fails, and grants nothing, if the role has more rights by another way (PUBLIC, a group, default privileges).
 
 Example:
   $ affiliate-mirror grants worker --role mirror_worker > grants.sql
   $ psql "$OWNER_DATABASE_URL" -v ON_ERROR_STOP=1 -f grants.sql`;
 
-export function registerGrants(root: Command, cli: Cli): void {
+export const command: CommandFile = {
+  register,
+};
+
+function register(root: Command, cli: Cli): void {
   root
     .command('grants')
     .description('print the SQL that gives a role what it needs in the database')
@@ -30,12 +35,13 @@ export function registerGrants(root: Command, cli: Cli): void {
     .addHelpText('after', HELP)
     .action((kind: Grantee, { role = kind }: { role?: string }) =>
       cli.run(async () => {
-        const { mirrorSchema, redisUrl } = readCliConfig(cli);
+        const config = readCliConfig(cli);
+        const { mirrorSchema } = config.program;
         printData(
           describeGrants(kind, {
             role,
             schema: mirrorSchema,
-            queueSchema: redisUrl === null ? queueSchema(mirrorSchema) : null,
+            queueSchema: findQueueSchema(config.process.redisUrl, mirrorSchema),
           }),
         );
         return 0;

@@ -1,21 +1,19 @@
 // The command `migrate`: brings the mirror's schema up to date, or says what it would do.
 
 import type { Command } from 'commander';
-import { refuseReadOnly } from '../../db/check-access.ts';
-import { checkParts } from '../../db/check-parts.ts';
-import { listPending, runMigrations } from '../../db/migrate.ts';
+import { z } from 'zod';
+import { refuseReadOnly } from '../../db/access/check-access.ts';
+import { checkParts } from '../../db/migrate/check-parts.ts';
+import { listPending, runMigrations } from '../../db/migrate/migrate.ts';
 import { reportsSchema } from '../../db/sibling-schema.ts';
-import { SchemaMismatch } from '../../errors.ts';
-import { makeLogger } from '../../log.ts';
-import { adoptMode } from '../../personal-data/adopt-mode.ts';
-import { checkQueueSchema, migrateQueue, queueSchema } from '../../queue/queue-tables.ts';
-import type { Cli } from '../cli.ts';
-import { readCliConfig } from '../configuration.ts';
-import type { MigrateDocument } from '../documents/migrate.ts';
+import { adoptMode } from '../../mirror/people/switch-mode.ts';
+import { text, yesNo } from '../../reports/fields.ts';
+import { findQueueSchema, migrateQueue } from '../../worker/queue/queue-tables.ts';
+import type { Cli, CommandFile } from '../cli.ts';
 import type { ExitCode } from '../exit-code.ts';
 import type { Lifetime } from '../lifetime.ts';
-import { openDatabase } from '../open-database.ts';
 import { print, printJson } from '../output/print.ts';
+import { openProgram } from '../program.ts';
 
 interface MigrateFlags {
   readonly dryRun?: true;
@@ -23,13 +21,38 @@ interface MigrateFlags {
 }
 
 const HELP = `
-Safe to run again and by several processes at once: what is applied already is left alone.
+Safe to run again, and by several processes at once.
 
 Examples:
   $ affiliate-mirror migrate --dry-run
   $ affiliate-mirror migrate`;
 
-export function registerMigrate(root: Command, cli: Cli): void {
+const migrateDocument = z
+  .object({
+    schema: text('the schema of the mirror'),
+    database: text('the database: its name, host and port'),
+    dry_run: yesNo('nothing was changed'),
+    migrations: z
+      .array(z.string())
+      .describe(
+        'files of migrations/ in their order that are new or changed: those that were applied, or in a dry run would be',
+      ),
+    remade_reports: text(
+      'the schema of the reports, if its views were lost and were made again, or in a dry run would be; else null',
+    ).nullable(),
+    queue_schema: text('the schema that keeps the queue; null if Redis does').nullable(),
+  })
+  .meta({ title: 'affiliate-mirror migrate --json' });
+
+type MigrateDocument = z.infer<typeof migrateDocument>;
+
+export const command: CommandFile = {
+  register,
+  connections: { pool: 2 },
+  documents: { migrate: migrateDocument },
+};
+
+function register(root: Command, cli: Cli): void {
   root
     .command('migrate')
     .description('make the tables of the mirror, or bring them up to date')
@@ -40,65 +63,48 @@ export function registerMigrate(root: Command, cli: Cli): void {
 }
 
 async function migrate(cli: Cli, lifetime: Lifetime, flags: MigrateFlags): Promise<ExitCode> {
-  const config = readCliConfig(cli);
-  const log = makeLogger(config.logLevel);
-  const { pool, db, url, name } = await openDatabase({ log, lifetime }, config, 'migrate');
-  const { mirrorSchema: schema, redisUrl } = config;
+  const {
+    pool,
+    db,
+    database,
+    personalData,
+    process,
+    mirrorSchema: schema,
+  } = await openProgram(cli, lifetime);
+  const { redisUrl } = process;
   const isDryRun = flags.dryRun === true;
   if (!isDryRun) await refuseReadOnly(pool);
-  const queue = { redisUrl, mirrorSchema: schema, databaseUrl: url };
-  const isQueueReady = await checkQueueSchema(pool, queue).then(() => true, notReady);
-  const { applied, advanced, hasRemadeReports } = isDryRun
+  const { applied, hasRemadeReports } = isDryRun
     ? await listPending(pool, { schema })
     : await runMigrations(pool, { schema, signal: lifetime.signal });
   if (!isDryRun) {
-    await migrateQueue(pool, queue);
-    // What is missing although its migration was applied is found here alone.
+    await migrateQueue(pool, { redisUrl, mirrorSchema: schema, databaseUrl: database.url });
+    // Finds parts that were lost after their migration was applied.
     await checkParts(pool, schema);
-    await adoptMode(db, config.personalData);
+    await adoptMode(db, personalData);
   }
   const result: MigrateDocument = {
     schema,
-    database: name,
+    database: database.name,
     dry_run: isDryRun,
     migrations: [...applied],
-    advanced_identities: [...advanced],
     remade_reports: hasRemadeReports ? reportsSchema(schema) : null,
-    queue_schema: redisUrl === null ? queueSchema(schema) : null,
-    queue_is_up_to_date: redisUrl === null ? isQueueReady : null,
+    queue_schema: findQueueSchema(redisUrl, schema),
   };
   if (flags.json === true) printJson(result);
   else for (const line of describe(result)) print(line);
   return 0;
 }
 
-function notReady(error: unknown): false {
-  if (error instanceof SchemaMismatch) return false;
-  throw error;
-}
-
 function describe(result: MigrateDocument): string[] {
-  const { schema, database, dry_run, migrations, advanced_identities } = result;
-  const { remade_reports, queue_schema, queue_is_up_to_date } = result;
-  const due = [migrations, advanced_identities, remade_reports ?? []];
-  const isReady = due.every((names) => names.length === 0) && queue_is_up_to_date !== false;
+  const { schema, database, dry_run, migrations, remade_reports } = result;
   const lines = migrations.map((migration) => `${dry_run ? 'would apply' : 'applied'} ${migration}`);
-  if (advanced_identities.length > 0) {
-    const names = advanced_identities.join(', ');
-    lines.push(
-      `${dry_run ? 'would set' : 'set'} the next number of ${names}, which other rows had, as after a move by logical replication`,
-    );
-  }
   if (remade_reports !== null) {
     const made = dry_run ? 'would make' : 'made';
     lines.push(
       `${made} the views of schema ${remade_reports} again, which was lost: roles that read them need "affiliate-mirror grants" again`,
     );
   }
-  if (!dry_run || isReady) return [...lines, `schema ${schema} in ${database} is up to date`];
-  const queue =
-    queue_is_up_to_date === false
-      ? [`would bring schema ${queue_schema} up to date, which keeps the queue`]
-      : [];
-  return [...lines, ...queue, `schema ${schema} in ${database}: nothing was changed`];
+  const end = dry_run && lines.length > 0 ? ': nothing was changed' : ' is up to date';
+  return [...lines, `schema ${schema} in ${database}${end}`];
 }

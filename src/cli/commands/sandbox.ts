@@ -1,30 +1,28 @@
-// The command `sandbox`: serves a made-up affiliate program on this machine, for trying things out.
+// The command `sandbox`: serves a made-up affiliate program on this machine.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { OPTIONAL_LISTS } from '../../config/optional-lists.ts';
-import { RATE_LIMIT_FORM, type RateLimit, readRateLimit } from '../../config/rate-limit.ts';
+import { calmLevel, makeLogger } from '../../base/log.ts';
+import { RATE_LIMIT_FORM, type RateLimit, readRateLimit } from '../../config/program/rate-limit.ts';
 import { formatCount } from '../../contract/format.ts';
-import { calmLevel, makeLogger } from '../../log.ts';
 import { FAULT_KINDS, parseFaultPlan } from '../../sandbox/fault-plan.ts';
 import type { SeedProgress } from '../../sandbox/seed.ts';
 import { startSandbox } from '../../sandbox/start-sandbox.ts';
 import { SPELLINGS, type Spelling, TIME_STYLES, type TimeStyle } from '../../sandbox/wire.ts';
-import type { Cli } from '../cli.ts';
+import type { Cli, CommandFile, Connections } from '../cli.ts';
 import { readCliConfig } from '../configuration.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { type Lifetime, untilStopped } from '../lifetime.ts';
-import { openDatabase } from '../open-database.ts';
 import { print, printError } from '../output/print.ts';
+import { openProgram } from '../program.ts';
 
-/**
- * Of the program that `sandbox` and `demo` make up. No secret at all: it opens a made-up program that listens on this
- * machine only.
- */
+/** The API secret of a made-up program, which listens on this machine only: no real secret. */
 export const SANDBOX_SECRET = 'sandbox-secret';
 
 export const SANDBOX_HOST = '127.0.0.1';
 
 export const DEFAULT_SIZE = { seed: 1, affiliates: 400, referrals: 6_000 } as const;
+
+export const SANDBOX_CONNECTIONS: Connections = { pool: 8, isWriting: true };
 
 interface SandboxFlags {
   readonly port: number;
@@ -38,18 +36,18 @@ interface SandboxFlags {
   readonly spelling: Spelling;
   readonly times: TimeStyle;
   readonly optionalLists?: true;
+  readonly payouts?: true;
   readonly reset?: true;
 }
 
-/** Beside the mirror's own schema, and never in it. */
 const SANDBOX_SCHEMA = 'sandbox';
 const DEFAULT_EVENTS_PER_SECOND = 1;
-const MOST = 0x7fffffff;
-/** Some ten seconds of work: of a smaller program there is no progress to tell. */
+const anyNumber = wholeNumber(0, 0x7fffffff);
+/** Some ten seconds of work: a smaller program shows no progress. */
 const REFERRALS_PER_LINE = 50_000;
 
 const HELP = `
-Kinds of fault, each with the share of requests that it spoils (--fault 5xx=0.05 --fault stall=0.01):
+Kinds of fault; the share is that of the requests that it spoils (--fault 5xx=0.05 --fault stall=0.01):
 ${Object.entries(FAULT_KINDS)
   .map(([kind, meaning]) => `  ${kind.padEnd(13)}${meaning}`)
   .join('\n')}
@@ -58,33 +56,23 @@ Examples:
   $ affiliate-mirror sandbox
   $ affiliate-mirror sandbox --affiliates 2000 --referrals 100000 --reset
   $ affiliate-mirror sandbox --rate-limit 45/30 --fault 5xx=0.05 --live 5
-  $ affiliate-mirror sandbox --spelling live --optional-lists --reset
+  $ affiliate-mirror sandbox --spelling live --optional-lists --payouts --reset
 
 Its data are in the schema ${SANDBOX_SCHEMA} of DATABASE_URL (else of the embedded Postgres) and survive a restart.`;
 
-export function registerSandbox(root: Command, cli: Cli): void {
+export const command: CommandFile = {
+  register,
+  connections: SANDBOX_CONNECTIONS,
+};
+
+function register(root: Command, cli: Cli): void {
   root
     .command('sandbox')
-    .description('serve a made-up program on this machine, with faults on demand')
+    .description('serve a made-up affiliate program on this machine, with faults on demand')
     .option('--port <number>', 'port to listen on; 0 takes a free one', wholeNumber(0, 65_535), 4010)
-    .option(
-      '--seed <number>',
-      'the same seed makes the same program',
-      wholeNumber(0, MOST),
-      DEFAULT_SIZE.seed,
-    )
-    .option(
-      '--affiliates <number>',
-      'how many affiliates to make up',
-      wholeNumber(0, MOST),
-      DEFAULT_SIZE.affiliates,
-    )
-    .option(
-      '--referrals <number>',
-      'how many referrals to make up',
-      wholeNumber(0, MOST),
-      DEFAULT_SIZE.referrals,
-    )
+    .option('--seed <number>', 'the same seed makes the same data', anyNumber, DEFAULT_SIZE.seed)
+    .option('--affiliates <number>', 'how many affiliates', anyNumber, DEFAULT_SIZE.affiliates)
+    .option('--referrals <number>', 'how many referrals', anyNumber, DEFAULT_SIZE.referrals)
     .addOption(
       new Option('--rate-limit <requests/seconds>', 'answer 429 beyond it, such as 45/30')
         .argParser(parseRateLimit)
@@ -120,7 +108,11 @@ export function registerSandbox(root: Command, cli: Cli): void {
       '--optional-lists',
       'serve GET /v1/campaigns and GET /v1/commissions too, which the contract does not show',
     )
-    .option('--reset', 'drop the program that is there, and start anew')
+    .option(
+      '--payouts',
+      'serve payouts too: GET /v1/payouts, GET /v1/payouts/:id and PUT /v1/payouts/:id/pay',
+    )
+    .option('--reset', 'drop its data, and start anew')
     .addHelpText('after', HELP)
     .action((flags: SandboxFlags) => cli.run((lifetime) => serve(cli, lifetime, flags)));
 }
@@ -128,8 +120,8 @@ export function registerSandbox(root: Command, cli: Cli): void {
 async function serve(cli: Cli, lifetime: Lifetime, flags: SandboxFlags): Promise<ExitCode> {
   const config = readCliConfig(cli);
   const faults = parseFaultPlan(flags.fault);
-  const log = makeLogger(calmLevel(config.logLevel));
-  const { pool, name } = await openDatabase({ log, lifetime }, config, 'sandbox');
+  const log = makeLogger(calmLevel(config.process.logLevel));
+  const { pool, database } = await openProgram(cli, lifetime, { config, log });
   const rateLimit = flags.rateLimit === 'none' ? null : flags.rateLimit;
   const sandbox = await startSandbox(
     { pool, log, onProgress: showProgress, signal: lifetime.signal },
@@ -146,14 +138,17 @@ async function serve(cli: Cli, lifetime: Lifetime, flags: SandboxFlags): Promise
       live: flags.live === undefined ? null : { eventsPerSecond: flags.live },
       spelling: flags.spelling,
       times: flags.times,
-      optionalLists: flags.optionalLists === true ? OPTIONAL_LISTS : [],
+      optionalLists: [
+        ...(flags.optionalLists === true ? (['campaigns', 'commissions'] as const) : []),
+        ...(flags.payouts === true ? (['payouts'] as const) : []),
+      ],
       reset: flags.reset === true,
     },
   );
   lifetime.onClose(() => sandbox.close());
   print(describeSandbox(sandbox.url, rateLimit));
   print(
-    `Its data: ${sandbox.isSeeded ? 'made just now' : 'as the last sandbox left them'}, in the schema ${SANDBOX_SCHEMA} of ${name}.`,
+    `Its data: ${sandbox.isSeeded ? 'made just now' : 'as the last sandbox left them'}, in the schema ${SANDBOX_SCHEMA} of ${database.name}.`,
   );
   print('Ctrl-C stops it.');
   await untilStopped(lifetime.signal);
@@ -175,7 +170,7 @@ function showProgress({ done, total }: SeedProgress): void {
   printError(`made up ${formatCount(done)} of ${formatCount(total)} referrals`);
 }
 
-// commander takes a null for an option without a value.
+// Commander takes null for an option without a value.
 function parseRateLimit(text: string): SandboxFlags['rateLimit'] {
   const limit = readRateLimit(text);
   if (limit === undefined) throw new InvalidArgumentError(`It must be ${RATE_LIMIT_FORM}.`);

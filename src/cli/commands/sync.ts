@@ -1,30 +1,31 @@
-// The command `sync`: one run of each resource that is asked for, in the foreground.
+// The command `sync`: one run of each resource, in the foreground.
 
 import { Argument, type Command, Option } from 'commander';
-import type { Config, ProgramAddress } from '../../config/config.ts';
+import { inTrace } from '../../base/span.ts';
+import { canDrawStatusLine } from '../../base/terminal.ts';
 import { describeBlindSpots } from '../../contract/delta-blind-spots.ts';
 import { LISTED_RESOURCES, type ListedResource } from '../../contract/resources.ts';
-import { checkParts } from '../../db/check-parts.ts';
-import { checkSchema } from '../../db/check-schema.ts';
-import { runMigrations } from '../../db/migrate.ts';
-import { calmLevel, type Logger, makeLogger } from '../../log.ts';
+import { checkParts } from '../../db/migrate/check-parts.ts';
+import { checkSchema, runMigrations } from '../../db/migrate/migrate.ts';
 import type { RunSummary, SyncMode, SyncProgress } from '../../sync/run-summary.ts';
 import { runSync } from '../../sync/run-sync.ts';
-import { canDrawStatusLine } from '../../terminal.ts';
-import { inTrace } from '../../tracing/span.ts';
-import { makeBudgetWaitNote } from '../budget-wait.ts';
-import type { Cli } from '../cli.ts';
+import type { Cli, CommandFile } from '../cli.ts';
 import { readCliProgramConfig } from '../configuration.ts';
-import { refuseDemoMirror } from '../demo/mark.ts';
+import { type ConnectedProgram, connectProgram } from '../connect-program.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { type Lifetime, Stopped } from '../lifetime.ts';
-import { type OpenDatabase, openDatabase } from '../open-database.ts';
 import { printError } from '../output/print.ts';
 import { makeProgress } from '../output/progress.ts';
-import { openTreatment } from '../personal-data.ts';
-import { makeProgramClient } from '../program-client.ts';
+import { makeTerminalLogger, openProgram, type Program } from '../program.ts';
 import { asListError, chooseResources, type FindLists, makeFindLists } from '../sync/find-lists.ts';
-import { conclude, describeReached, printRuns, type Reached, readProgress } from '../sync/outcome.ts';
+import {
+  conclude,
+  describeReached,
+  printRuns,
+  type Reached,
+  readProgress,
+  syncDocument,
+} from '../sync/outcome.ts';
 import { openTracing } from '../tracing.ts';
 
 interface SyncFlags {
@@ -36,14 +37,14 @@ interface SyncFlags {
 }
 
 const HELP = `
-Without a resource, all are synced: affiliates, referrals, and campaigns and commissions where the program lists them.
-A stopped sync goes on where it was when it is started again.
-Where that is more than two minutes after it began, it ends unverified (exit code 3), and the next one reads afresh.
+Without a resource, all are synced: affiliates, referrals, and campaigns, commissions and payouts if the API lists them.
+A stopped sync goes on where it was when it is started again. If that is more than two minutes after it began, it ends
+unverified (exit code 3), and the next one reads afresh.
 
---mode delta reads all affiliates, the newest referrals, and the referrals of those affiliates whose counters say that
-something else changed; where that would cost no less, or nothing was ever read, it reads everything. It needs the
-affiliates' counters, so it always syncs affiliates first, also where only referrals are named. Of campaigns it reads
-all; of commissions the newest, those that are pending or due, and one by one those that were. The plan and the requests that it expects to need are part of the result.
+--mode delta reads all affiliates and campaigns, the newest referrals, and the referrals of those affiliates whose
+counters say that something else changed. If that would cost no less, or nothing was ever read, it reads everything. A
+delta of referrals syncs the affiliates first, for their counters. It reads the newest commissions and payouts, those
+that are still open, and one by one those that were. The result of --json has the plan and the requests that it expected.
 ${describeBlindSpots()}
 How long ago everything was last read: affiliate-mirror status.
 
@@ -56,28 +57,32 @@ Examples:
   $ affiliate-mirror sync --mode delta
   $ affiliate-mirror sync referrals --json > runs.json
 
-Exit code 3: it finished, but rows were rejected (see the table rejected_records), deletions were held back
-(see "affiliate-mirror deletions"), the counts could not be verified, or it is
-not known whether the program lists its campaigns or commissions, which were left out.
+Exit code 3: it finished, but rows were rejected (see the table rejected_records), deletions were held back (see
+"affiliate-mirror deletions"), the counts could not be verified, or an optional list was left out because the API did
+not say whether it has it.
 Exit code 4: another process syncs a resource already, which was left to it; the result says which.`;
 
-export function registerSync(root: Command, cli: Cli): void {
+export const command: CommandFile = {
+  register,
+  // A walk, its loader and the budget's permits need one each, and a few wait at once.
+  connections: { pool: 8, isWriting: true },
+  documents: { sync: syncDocument },
+};
+
+function register(root: Command, cli: Cli): void {
   root
     .command('sync')
-    .description('mirror the program once, in the foreground')
+    .description('mirror the affiliate program once, in the foreground')
     .addArgument(new Argument('[resources...]', 'what to sync').choices(LISTED_RESOURCES))
     .addOption(
-      new Option(
-        '--mode <mode>',
-        'full: read everything; delta: only what changed, as far as the program tells',
-      )
+      new Option('--mode <mode>', 'full: read everything; delta: only what changed, as far as the API tells')
         .choices(['full', 'delta'])
         .default('full'),
     )
     .option('--migrate', 'make the tables, or bring them up to date, first')
-    .option('--accept-deletes', 'mark as deleted also where suspiciously many rows are gone')
+    .option('--accept-deletes', 'mark as deleted also if suspiciously many rows are gone')
     .option('--accept-program', 'go on although the API has none of the records that the mirror has')
-    .option('--json', 'print every run that was begun as one JSON document, also where one fails')
+    .option('--json', 'print every run that was begun as one JSON document, also if one fails')
     .addHelpText('after', HELP)
     .action((resources: ListedResource[], flags: SyncFlags) =>
       cli.run((lifetime) => sync(cli, lifetime, resources, flags)),
@@ -90,59 +95,43 @@ async function sync(
   resources: readonly ListedResource[],
   flags: SyncFlags,
 ): Promise<ExitCode> {
-  const { config, program } = readCliProgramConfig(cli, { isLogging: true });
-  const isWatched = canDrawStatusLine() && !['trace', 'debug'].includes(config.logLevel);
-  const log = makeLogger(isWatched ? calmLevel(config.logLevel) : config.logLevel);
-  await openTracing({ log, lifetime }, config);
-  return await inTrace('sync', { attributes: { mode: flags.mode } }, () =>
-    syncAll({ config, program, log, isWatched, lifetime }, resources, flags),
-  );
-}
-
-interface SyncSession {
-  readonly config: Config;
-  readonly program: ProgramAddress;
-  readonly log: Logger;
-  /** Whether somebody looks at the terminal. */
-  readonly isWatched: boolean;
-  readonly lifetime: Lifetime;
+  const config = readCliProgramConfig(cli);
+  const isWatched = canDrawStatusLine() && !['trace', 'debug'].includes(config.process.logLevel);
+  const log = makeTerminalLogger(config);
+  await openTracing({ log, lifetime }, config.process);
+  return await inTrace('sync', { attributes: { mode: flags.mode } }, async () => {
+    const opened = await openProgram(cli, lifetime, { config, log });
+    const mayAdopt = flags.migrate === true;
+    const prepare = () => prepareTables(opened, flags);
+    const connecting = { isWatched, mayAdopt, prepare };
+    const program = await connectProgram(opened, config.program.address, connecting);
+    return await syncAll(program, resources, { ...flags, isWatched });
+  });
 }
 
 async function syncAll(
-  session: SyncSession,
+  program: ConnectedProgram,
   resources: readonly ListedResource[],
-  flags: SyncFlags,
+  flags: SyncFlags & { readonly isWatched: boolean },
 ): Promise<ExitCode> {
-  const { config, program, log, isWatched, lifetime } = session;
-  const budgetWait = makeBudgetWaitNote();
+  const { lifetime, log, budgetWait, clients } = program;
   const view = makeProgress({
     budgetWait,
-    isWatched,
+    isWatched: flags.isWatched,
     logProgress: (fields) => log.info(fields, 'sync.progress'),
   });
   lifetime.onClose(async () => view.finish());
-
-  const database = await openDatabase({ log, lifetime }, config, 'sync');
-  const { db } = database;
-  await refuseDemoMirror(database.pool, config.mirrorSchema, program.url);
-  const mayMigrate = flags.migrate === true;
-  await prepareTables(session, database, { mayMigrate });
-  const treatment = await openTreatment(db, config.personalData, { mayAdopt: mayMigrate });
-
   const reached: Reached = { runs: [], stopped: [], unsaid: new Map(), last: null };
-  const clientDeps = { db, log, lifetime, ...(isWatched && { onWait: budgetWait.note }) };
   const deps = {
-    api: makeProgramClient(clientDeps, { ...config.api, ...program, priority: 'reads' }),
-    db,
-    log,
-    treatment,
+    ...program,
+    api: clients.reads,
     onProgress: (progress: SyncProgress) => {
       reached.last = progress;
       view.show(readProgress(progress));
     },
     onStopped: (run: RunSummary) => reached.stopped.push(run),
   };
-  const askForLists = makeFindLists({ db, log, lifetime }, { config, program });
+  const askForLists = makeFindLists(program, clients.probe);
   try {
     await syncEach(
       {
@@ -161,7 +150,7 @@ async function syncAll(
             signal: lifetime.signal,
           };
           const run = await runSync(deps, { resource, ...how }).catch((error: unknown) => {
-            throw asListError(error, resource, config);
+            throw asListError(error, resource, program);
           });
           reached.runs.push(run);
           reached.last = null;
@@ -174,7 +163,7 @@ async function syncAll(
   } catch (error) {
     throw error instanceof Stopped ? error.saying(describeReached(reached.last)) : error;
   } finally {
-    // Also where the second run fails: the first one is done, and stays done.
+    // Also if the second run fails: the first one is done, and stays done.
     view.finish();
     printRuns(reached, { isJson: flags.json === true });
   }
@@ -182,15 +171,14 @@ async function syncAll(
 }
 
 async function prepareTables(
-  { config: { mirrorSchema, redisUrl }, lifetime }: SyncSession,
-  { pool, url }: OpenDatabase,
-  { mayMigrate }: { mayMigrate: boolean },
+  { pool, database, mirrorSchema, lifetime, process }: Program,
+  { migrate }: SyncFlags,
 ): Promise<void> {
-  if (mayMigrate) {
+  if (migrate === true) {
     await runMigrations(pool, { schema: mirrorSchema, signal: lifetime.signal });
     // BullMQ takes a fifth of the start-up, and only its tables need it here.
-    const { migrateQueue } = await import('../../queue/queue-tables.ts');
-    await migrateQueue(pool, { redisUrl, mirrorSchema, databaseUrl: url });
+    const { migrateQueue } = await import('../../worker/queue/queue-tables.ts');
+    await migrateQueue(pool, { redisUrl: process.redisUrl, mirrorSchema, databaseUrl: database.url });
     await checkParts(pool, mirrorSchema);
   }
   await checkSchema(pool, { schema: mirrorSchema });
@@ -205,7 +193,7 @@ async function syncEach(
     if (resource === 'referrals' && !hasCounters) continue;
     const run = await deps.syncOne(resource);
     if (mode === 'delta' && resource === 'affiliates' && run.state === 'skipped') {
-      // Counters of before somebody else's run would hide from a delta what it looks for.
+      // Older counters than those of the other process's run would hide changes from the delta.
       printError('affiliate-mirror: without the affiliates, no delta of referrals');
       hasCounters = false;
     }

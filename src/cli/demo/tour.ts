@@ -1,15 +1,30 @@
-// What the demo shows once the mirror is filled: the counts beside the program's own, and questions with answers.
+// What the demo shows: questions with answers, its payments, its counts beside the program's, and a line for each run
+// and event.
 
 import type { Pool } from 'pg';
+import { sleepOrAbort } from '../../base/sleep.ts';
+import { counted, formatCount, formatDuration } from '../../contract/format.ts';
+import type { MoneyFormat } from '../../contract/money.ts';
+import { spellToTheSecond } from '../../contract/timestamp.ts';
+import type { Database } from '../../db/database.ts';
+import { requestUpdates } from '../../payments/ask/request-updates.ts';
+import { countStates } from '../../payments/select-requests.ts';
+import { plainRequest } from '../../payments/update-request.ts';
+import type { StateCounts } from '../../payments/write/await-updates.ts';
+import type { Reader } from '../../reports/figure.ts';
+import type { PayableCommission } from '../../reports/read-payable.ts';
+import { readPayoutStates } from '../../reports/read-payouts.ts';
+import type { LiveEvent } from '../../sandbox/live.ts';
 import type { RunSummary } from '../../sync/run-summary.ts';
+import { print } from '../output/print.ts';
 import { type Cell, renderTable } from '../output/render-table.ts';
 
-export interface Example {
+interface Example {
   readonly question: string;
   readonly query: string;
 }
 
-/** What is asked before anything is paid. */
+/** Asked before the payments. */
 export const PAYABLE_TODAY: Example = {
   question: 'What would finance pay today?',
   query: `select currency, sum(commissions)::bigint as commissions, count(*) as affiliates, sum(amount)::bigint as cents
@@ -19,65 +34,141 @@ group by currency
 order by currency;`,
 };
 
-/** Two queries that an analyst may start from. */
-export const TOUR: readonly Example[] = [
-  {
-    question: 'Which affiliates bring the most paying customers?',
-    query: `select a.first_name || ' ' || a.last_name as affiliate, c.name as campaign,
-       a.visitors, a.leads, a.conversions
-from affiliates a join campaigns c on c.id = a.campaign_id
-where a._deleted_at is null
-order by a.conversions desc, a.visitors, a.id
-limit 5;`,
-  },
-  {
-    question: 'How far did the referrals of each campaign come?',
-    query: `select c.name as campaign, count(*) as referrals,
-       count(*) filter (where r.conversion_state = 'visitor') as visitor,
-       count(*) filter (where r.conversion_state = 'lead') as lead,
-       count(*) filter (where r.conversion_state = 'conversion') as conversion
-from referrals r
-join affiliates a on a.id = r.affiliate_id
-join campaigns c on c.id = a.campaign_id
-where r._deleted_at is null
-group by c.name
-order by referrals desc;`,
-  },
-];
-
-/** Returns the example's answer as a table. */
-export async function runExample(pool: Pool, { query }: Example): Promise<string> {
-  const { fields, rows } = await pool.query<Cell[]>({ text: query, rowMode: 'array' });
-  return renderTable(
-    fields.map((field) => field.name),
-    rows,
-  );
+/** Returns the question for the outcomes of a batch. */
+export function outcomeOf(batchId: string): Example {
+  return {
+    question: 'What became of each payment?',
+    query: `select affiliate_name as affiliate, amount as cents, currency, state, outcome
+from commission_ledger
+where batch = '${batchId}'
+order by request;`,
+  };
 }
 
-export interface TableComparison {
+/** Prints the question, its SQL, and the answer as a table. */
+export async function showExample(pool: Pool, example: Example): Promise<void> {
+  print(`\n${example.question}\n\n${example.query.replace(/^/gm, '  ')}\n`);
+  print(await runExample(pool, example));
+}
+
+/** Returns the answer as a table. */
+export async function runExample(pool: Pool, { query }: Pick<Example, 'query'>): Promise<string> {
+  const { fields, rows } = await pool.query<Cell[]>({ text: query, rowMode: 'array' });
+  const header = fields.map((field) => field.name);
+  return renderTable(header, rows);
+}
+
+const ASK_AGAIN_MS = 200;
+
+type DueCommission = Pick<PayableCommission, 'commission_id' | 'amount'>;
+
+/** Returns at most so many payable commissions, the oldest first. */
+export async function choosePayable(pool: Pool, most: number): Promise<DueCommission[]> {
+  const { rows } = await pool.query<DueCommission>(
+    `select commission_id, amount from unpaid_commissions
+     where is_payable and has_payout_address is not false order by due_at, commission_id limit ${most}`,
+  );
+  return rows;
+}
+
+/**
+ * Asks for the payments, which the demo's worker applies; the last one expects a wrong amount. Returns the batch and
+ * its counts, once all have ended or the signal aborts.
+ */
+export async function payDue(
+  db: Database,
+  due: readonly DueCommission[],
+  signal: AbortSignal,
+): Promise<{ batchId: string; counts: StateCounts }> {
+  const now = spellToTheSecond(Date.now());
+  const batchId = `demo ${now}`;
+  const requests = due.map(({ commission_id, amount }, index) => {
+    const isMistaken = index === due.length - 1;
+    return plainRequest({
+      commission_id,
+      action: 'pay',
+      paid_at: now,
+      expected_unpaid: true,
+      expected_amount: isMistaken ? amount + 100 : amount,
+      reason: isMistaken ? 'demo: expects a wrong amount on purpose' : 'demo',
+    });
+  });
+  const asked = await requestUpdates({ db }, requests, { batchId, requestedBy: 'demo' });
+  const ids = asked.map(({ id }) => id);
+  let counts = await countStates(db, ids);
+  while (counts.pending !== undefined && !signal.aborted) {
+    await sleepOrAbort(ASK_AGAIN_MS, signal);
+    counts = await countStates(db, ids);
+  }
+  return { batchId, counts };
+}
+
+/** Returns how many payouts the API has, and what is due of them, in a sentence. */
+export async function describePayouts(reader: Reader, money: MoneyFormat): Promise<string> {
+  const { rows } = await readPayoutStates(reader);
+  const due = rows.filter(({ state }) => state === 'due');
+  const count = (lines: typeof rows) => lines.reduce((sum, { payouts }) => sum + payouts, 0);
+  const sums = due.map(({ amount, currency }) => money.format(BigInt(amount), currency));
+  const listed = sums.length === 0 ? '' : `: ${sums.join(', ')} ("payouts list" shows them)`;
+  return `The API bundles commissions in ${counted(count(rows), 'payout')}; ${formatCount(count(due))} of them due${listed}.`;
+}
+
+const TABLES = ['campaigns', 'affiliates', 'links', 'referrals', 'commissions', 'sales', 'payouts'] as const;
+
+interface TableCounts {
   readonly table: string;
   readonly rows: number;
   readonly programHas: number;
-  readonly isVerified: boolean;
 }
 
-const TABLES = ['campaigns', 'affiliates', 'links', 'referrals', 'commissions', 'sales'] as const;
-
-/** Returns, for each table, its rows and what the program's own tables hold; for what is listed, its run must agree. */
-export async function compareWithProgram(
+/**
+ * Prints the rows of each table beside the program's own. Returns whether they are equal, and the runs of the listed
+ * resources agree.
+ */
+export async function showComparison(
   pool: Pool,
   programSchema: string,
   runs: readonly RunSummary[],
-): Promise<TableComparison[]> {
+): Promise<boolean> {
   const counts = TABLES.map(
     (table) => `select '${table}' as table,
        (select count(*) from ${table} where _deleted_at is null) as rows,
        (select count(*) from ${programSchema}.${table}) as "programHas"`,
   );
-  const { rows } = await pool.query<Omit<TableComparison, 'isVerified'>>(counts.join(' union all '));
-  return rows.map((comparison) => {
-    const run = runs.find(({ resource }) => resource === comparison.table);
-    const isRunVerified = run === undefined || (run.verified && run.total_upstream === comparison.programHas);
-    return { ...comparison, isVerified: isRunVerified && comparison.rows === comparison.programHas };
+  const found = await pool.query<TableCounts>(counts.join(' union all '));
+  const lines = found.rows.map(({ table, rows, programHas }) => {
+    const run = runs.find(({ resource }) => resource === table);
+    const isRunVerified = run === undefined || (run.verified && run.total_upstream === programHas);
+    return [table, rows, programHas, isRunVerified && rows === programHas];
   });
+  print('\nWhat was mirrored, and what the API itself says it has:');
+  print(renderTable(['table', 'rows', 'API has', 'verified'], lines));
+  return lines.every(([, , , isVerified]) => isVerified === true);
+}
+
+/** Tells a run after the first sync. */
+export function tellRun(run: RunSummary): void {
+  tell(`${run.mode} sync of ${describeRun(run)}`);
+}
+
+/** Tells an event of the program. Visits are left out: they are more than half of the events. */
+export function tellEvent({ kind }: LiveEvent): void {
+  if (!kind.startsWith('visit')) tell(`in the affiliate program: ${kind.replaceAll('_', ' ')}`);
+}
+
+function tell(what: string): void {
+  print(`${new Date().toISOString().slice(11, 19)}  ${what}`);
+}
+
+/** Returns the run in a line. */
+export function describeRun(run: RunSummary): string {
+  const { resource, state, distinct_seen, duration_ms } = run;
+  const changes = [
+    { rows: run.rows_inserted, what: 'new' },
+    { rows: run.rows_updated, what: 'changed' },
+    { rows: run.rows_deleted, what: 'deleted' },
+  ].flatMap(({ rows, what }) => (rows === 0 ? [] : [`${formatCount(rows)} ${what}`]));
+  const found = changes.length === 0 ? 'nothing new' : changes.join(', ');
+  const end = state === 'succeeded' ? '' : ` (${state})`;
+  return `${resource}: ${counted(distinct_seen, 'record')} in ${formatDuration(duration_ms)}, ${found}${end}`;
 }

@@ -1,12 +1,41 @@
-// The documents of the commands that ask for payments with --json, and of those that say what became of them.
+// The documents of payment requests and their outcomes, with --json. Their amounts are whole numbers, under names that
+// say their unit.
 
 import { z } from 'zod';
-import type { AmountUnit } from '../../config/amount-unit.ts';
+import type { AmountUnit } from '../../contract/money.ts';
 import { ACTIONS, END_STATES } from '../../contract/payment-request.ts';
 import { count, stateCounts, text, timestamp, updateState } from '../../reports/fields.ts';
 import { batch } from '../../reports/read-batches.ts';
 import { paymentLine } from '../../reports/read-payment-ledger.ts';
-import { amount, inUnit, sum, UNIT_OF_AMOUNTS } from './amounts.ts';
+
+/** A published schema has the names of the default unit. */
+export const UNIT_OF_AMOUNTS =
+  'Amounts are whole numbers in the unit that their names end in: _minor, or with AFFILIATE_AMOUNT_UNIT=cent or =major instead _cent or _major. Nothing else depends on it.';
+
+export const amount = (meaning: string) => z.int().describe(meaning);
+
+/** A bigint here, and in JSON a number that may be beyond those of JavaScript. */
+export const sum = (meaning: string) =>
+  z
+    .number()
+    .refine(Number.isInteger)
+    .meta({ type: 'integer', description: meaning }) as unknown as z.ZodType<bigint>;
+
+/** Returns the shape with the amounts named as they are printed. */
+export function inUnit(shape: z.ZodObject, names: readonly string[], unit: AmountUnit): z.ZodType<object> {
+  return z.object(nameAmounts(shape.shape, names, unit));
+}
+
+/** Returns the record for programs, its amounts under names that say their unit: amount becomes amount_minor. */
+export function nameAmounts<T>(
+  record: Readonly<Record<string, T>> | object,
+  names: readonly string[],
+  unit: AmountUnit,
+): Record<string, T> {
+  return Object.fromEntries(
+    Object.entries(record).map(([name, value]) => [names.includes(name) ? `${name}_${unit}` : name, value]),
+  );
+}
 
 const commissionId = text('identifier of the commission');
 const currency = text('its currency').nullable();
@@ -19,29 +48,35 @@ const would = z
 
 /** A row of a dry run, as JSON and CSV have it. */
 export const previewRow = z.object({
-  line: count('its line in the file; null where it comes from none').nullable(),
-  commission_id: commissionId,
+  line: count('its line in the file; null if it comes from no file').nullable(),
+  commission_id: commissionId.nullable(),
+  payout_id: text('the payout to be paid; of a commission null').nullable(),
   action: z.enum(ACTIONS),
   would,
   outcome: text('what would become of it'),
   note: text('what else to know about that').nullable(),
-  paid_at: timestamp('when the program has it as paid').nullable(),
-  due_at: timestamp('from when the program has it as payable').nullable(),
-  amount: amount('what the program has it as worth').nullable(),
+  paid_at: timestamp('when the API has it as paid').nullable(),
+  due_at: timestamp('from when the API has it as payable').nullable(),
+  amount: amount('its amount in the API').nullable(),
   currency,
+  affiliate_name: text('name of the affiliate, as far as the mirror has it').nullable(),
 });
 
-export type PreviewRow = z.infer<typeof previewRow>;
+/** A request that answers a row, as JSON and CSV have it. */
+export const askedLine = z.object({
+  line: count('the line of its row in the file; null if it comes from no file').nullable(),
+  ...paymentLine.shape,
+  ended_before: z.boolean().describe('whether it had ended before this command: nothing is sent for it'),
+  overtaken_by: count('a later request for the same value of the commission').nullable(),
+});
 
-/** What requests of a state come to. */
 export const stateTotal = z.object({
   currency: text('null: of commissions whose currency is not known').nullable(),
   action: z.enum(ACTIONS).describe('what they do: amounts of different actions do not add up'),
   requests: count('how many; one commission may have several'),
-  amount: sum('what their commissions are worth together; null where the currency is').nullable(),
+  amount: sum('what their commissions are worth together; null if the currency is').nullable(),
 });
 
-/** Returns the shape of a dry run, whose amounts count in the unit. */
 export const dryRunDocument = (unit: AmountUnit) =>
   z
     .object({
@@ -60,10 +95,10 @@ export type DryRunDocument = z.infer<ReturnType<typeof dryRunDocument>>;
 
 const requestsShapes = (unit: AmountUnit) => {
   const asked = {
-    batch: text('name of the batch of those that are new; where all were asked for before, no batch has it'),
+    batch: text('name of the batch of those that are new; if all were asked for before, no batch has it'),
     requests: z
-      .array(inUnit(paymentLine, ['amount'], unit).meta({ id: 'request' }))
-      .describe('by number; also those that were asked for before'),
+      .array(inUnit(askedLine, ['amount'], unit).meta({ id: 'answer' }))
+      .describe('as they were asked for; also those that were asked for before'),
   };
   const counts = stateCounts.describe('how many requests are in each state');
   return {
@@ -74,23 +109,29 @@ const requestsShapes = (unit: AmountUnit) => {
       .object({
         ...asked,
         counts,
+        sent_now: count('requests whose change was sent by this command, or meanwhile'),
         totals: z
           .array(inUnit(z.object({ state: updateState, ...stateTotal.shape }), ['amount'], unit))
           .describe('by currency, action and state'),
       })
       .meta({ title: 'affiliate-mirror commissions apply, pay, unpay or due --wait --json' }),
     selected: z
-      .object({ counts, requests: asked.requests.describe('by number') })
+      .object({
+        counts,
+        requests: z
+          .array(inUnit(paymentLine, ['amount'], unit).meta({ id: 'request' }))
+          .describe('by number'),
+      })
       .meta({ title: 'affiliate-mirror commissions status WHAT --json' }),
   };
 };
 
-/** Returns the shape of requests that were queued, ended, or were looked for; their amounts count in the unit. */
+/** Returns the shape of requests that were queued, awaited or selected. */
 export function requestsDocument(unit: AmountUnit) {
   const { queued, waited, selected } = requestsShapes(unit);
   return z
     .union([queued, waited, selected])
-    .meta({ title: 'requests for payments, and what became of them', description: UNIT_OF_AMOUNTS });
+    .meta({ title: 'payment requests and their outcomes', description: UNIT_OF_AMOUNTS });
 }
 
 type RequestsShapes = ReturnType<typeof requestsShapes>;
@@ -103,28 +144,3 @@ export const batchesDocument = z
   .meta({ title: 'affiliate-mirror commissions status --json' });
 
 export type BatchesDocument = z.infer<typeof batchesDocument>;
-
-export const revisedDocument = z
-  .object({
-    requests: z
-      .array(z.int())
-      .readonly()
-      .describe('numbers of the requests that will be tried again, or were cancelled'),
-    left: z
-      .array(z.object({ id: count('number of the request'), reason: text('why') }))
-      .readonly()
-      .describe('requests that were left alone'),
-  })
-  .meta({ title: 'affiliate-mirror commissions retry or cancel --json' });
-
-export type RevisedDocument = z.infer<typeof revisedDocument>;
-
-export const trackedDocument = z
-  .object({
-    commissions: count('commissions that were named'),
-    added: count('those of them that were not tracked before'),
-    resumed: count('those of them that had been gone from the program, and will be asked for again'),
-  })
-  .meta({ title: 'affiliate-mirror commissions track --json' });
-
-export type TrackedDocument = z.infer<typeof trackedDocument>;

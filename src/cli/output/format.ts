@@ -1,4 +1,4 @@
-// The choice between a table for people, and JSON or CSV for programs.
+// Lists as a table for people, or as JSON or CSV for programs.
 
 import { type Command, Option } from 'commander';
 import { print, printData, printJson } from './print.ts';
@@ -9,7 +9,7 @@ export interface OutputFlags {
   readonly csv?: true;
 }
 
-/** Returns whether people read the answer on stdout, and no program. */
+/** Returns whether neither JSON nor CSV was asked for. */
 export function isForPeople({ json, csv }: OutputFlags): boolean {
   return json !== true && csv !== true;
 }

@@ -1,18 +1,16 @@
-// How far something has come: one line that is drawn anew every second where a person watches, an event in the log
-// every few seconds elsewhere.
+// Progress: one line that is drawn again every second on a terminal, else an event in the log every few seconds.
 
+import { canDrawStatusLine, clearStatusLine, drawStatusLine } from '../../base/terminal.ts';
+import type { BudgetWait } from '../../budget/waits.ts';
 import { formatCount, formatDuration } from '../../contract/format.ts';
-import { canDrawStatusLine, clearStatusLine, columnsOfStatusLine, drawStatusLine } from '../../terminal.ts';
-import type { BudgetWaitNote } from '../budget-wait.ts';
 
 export interface ProgressReading {
-  /** What is worked on. */
   readonly label: string;
   /** Plural, such as rows. */
   readonly unit: string;
   readonly done: number;
   readonly total: number;
-  /** What the line says last; what does not fit is left out. */
+  /** The end of the line, as far as it fits. */
   readonly details: readonly string[];
   /** For the log. */
   readonly fields: object;
@@ -20,39 +18,34 @@ export interface ProgressReading {
 
 export interface ProgressView {
   show(reading: ProgressReading): void;
-  /** Takes the line away; the next reading starts anew. Idempotent: yes. */
+  /** Removes the line; the next reading starts again. Idempotent: yes. */
   finish(): void;
 }
 
 interface ProgressDeps {
-  /** Logs how far it has come. */
   readonly logProgress: (fields: object) => void;
   readonly budgetWait: BudgetWaitNote;
-  /** Whether the line is drawn and nothing logged; by default, where a line can be drawn. */
+  /** Whether the line is drawn and nothing logged. Left out: as the terminal allows. */
   readonly isWatched?: boolean;
 }
 
-/** Null before there is anything to measure. */
+/** Null before the second reading. */
 interface Pace {
   readonly perSecond: number | null;
   readonly leftMs: number | null;
 }
 
-/** While the budget pauses everything, the time that passes is all there is to see. */
+/** Shows that time passes while the budget pauses all requests. */
 const REFRESH_MS = 1_000;
-/** Often enough to see that it moves, seldom enough for a night's log. */
 const LOG_INTERVAL_MS = 5_000;
-/** A wait for the budget fits 80 columns beside the least. */
-const BAR = { least: 3, most: 20 };
 
-/** Returns the view. */
 export function makeProgress({
   logProgress,
   budgetWait,
   isWatched = canDrawStatusLine(),
 }: ProgressDeps): ProgressView {
   let last: ProgressReading | null = null;
-  // Of the first reading: a run that was taken up again starts far from zero.
+  // The first reading: a resumed run starts far from zero.
   let from = { done: 0, atMs: 0 };
   let timer: NodeJS.Timeout | undefined;
   let loggedAtMs = performance.now();
@@ -63,7 +56,7 @@ export function makeProgress({
   };
   const draw = () => {
     if (last === null) return;
-    drawStatusLine(composeProgress(last, measure(last), budgetWait.read(), columnsOfStatusLine()));
+    drawStatusLine(composeProgress(last, measure(last), budgetWait.read()));
   };
   return {
     show(reading) {
@@ -88,25 +81,48 @@ export function makeProgress({
   };
 }
 
-/** Returns the line: the time that is left first, then in at most `room` characters as many of the rest as fit. */
-export function composeProgress(
+/** Returns the line: the time left, then the others. What does not fit the terminal is cut off. */
+function composeProgress(
   { label, unit, done, total, details }: ProgressReading,
   { perSecond, leftMs }: Pace,
   waits: string | null,
-  room: number,
 ): string {
   const share = total === 0 ? 1 : Math.min(1, done / total);
-  const left = leftMs === null ? 'time left: ?' : `${formatDuration(leftMs)} left`;
-  const compose = (bar: string, shown: readonly string[]) =>
-    [left, `${label} ${bar} ${Math.floor(share * 100)}%`, ...shown].join(' | ');
-  let shown = [
+  return [
+    leftMs === null ? 'time left: ?' : `${formatDuration(leftMs)} left`,
+    `${label} ${Math.floor(share * 100)}%`,
     ...(waits === null ? [] : [waits]),
     `${formatCount(done)} of ${formatCount(total)} ${unit}`,
     ...(perSecond === null ? [] : [`${formatCount(perSecond)} ${unit}/s`]),
     ...details,
-  ];
-  while (shown.length > 0 && compose('', shown).length + BAR.least > room) shown = shown.slice(0, -1);
-  const size = Math.max(BAR.least, Math.min(BAR.most, room - compose('', shown).length));
-  const full = Math.round(share * size);
-  return compose('█'.repeat(full) + '░'.repeat(size - full), shown);
+  ].join(' | ');
+}
+
+export interface BudgetWaitNote {
+  /** The budget calls it with each wait for a permit. */
+  readonly note: (wait: BudgetWait) => void;
+  /** Returns the words; null if nothing waits, or only shortly. */
+  read(): string | null;
+}
+
+/** Shorter waits are normal under a limit. */
+const LONG_ENOUGH_MS = 1_000;
+/** A wait without a known end is reported again within that time. */
+const NEWS_MS = 2_000;
+
+export function makeBudgetWaitNote(): BudgetWaitNote {
+  let last: (BudgetWait & { readonly atMs: number }) | null = null;
+  return {
+    note(wait) {
+      last = { ...wait, atMs: performance.now() };
+    },
+    read() {
+      if (last === null) return null;
+      const sinceMs = performance.now() - last.atMs;
+      const words = 'waiting for the request budget';
+      if (last.goesOnInMs === null) return sinceMs < NEWS_MS ? words : null;
+      const leftMs = last.goesOnInMs - sinceMs;
+      return leftMs < LONG_ENOUGH_MS ? null : `${words}, ${Math.ceil(leftMs / 1000)} s`;
+    },
+  };
 }

@@ -1,12 +1,11 @@
-// Writes a table as a file for people: CSV that no spreadsheet runs, or an Excel workbook whose dates are dates and
-// whose numbers are numbers.
+// Writes a table as a file for people: CSV without formulas, or an Excel workbook with dates and numbers as such.
 
 import { buffer } from 'node:stream/consumers';
 import { stringify } from 'csv-stringify/sync';
-import { withApostrophe } from '../../commissions/files/formula-guard.ts';
-import type { RawCell } from '../../commissions/files/raw-table.ts';
-import { ConfigError } from '../../errors.ts';
+import { ConfigError } from '../../base/errors.ts';
 import { LARGEST_NUMBER, LONGEST_TEXT, spellForXml } from '../../exports/formats/workbook-text.ts';
+import { withApostrophe } from '../../payments/files/formula-guard.ts';
+import type { RawCell } from '../../payments/files/raw-table.ts';
 
 export const WRITTEN_FORMATS = ['csv', 'xlsx'] as const;
 
@@ -15,12 +14,14 @@ export type WrittenFormat = (typeof WRITTEN_FORMATS)[number];
 export interface WrittenTable {
   readonly header: readonly string[];
   readonly rows: readonly (readonly RawCell[])[];
+  /** Excel's number formats, by column; else there are none but those of dates. */
+  readonly formats?: ReadonlyMap<string, string>;
 }
 
-/** How a CSV is written; a spreadsheet in German wants a semicolon and a comma before the decimals. */
+/** A German spreadsheet needs a semicolon, and a comma before the decimals. */
 export interface CsvForm {
   readonly delimiter: string;
-  /** Whether the file begins with a byte order mark, without which Excel does not take it for UTF-8. */
+  /** Whether the file begins with a byte order mark: Excel needs one to read UTF-8. */
   readonly hasMark: boolean;
   readonly decimal: ',' | '.';
 }
@@ -32,7 +33,7 @@ export function formatOf(path: string): WrittenFormat {
   return format;
 }
 
-/** Returns the table as CSV (RFC 4180). A date is ISO 8601 without a zone, as it came. */
+/** Returns the table as CSV (RFC 4180). A date is ISO 8601 without a zone. */
 export function writeCsv({ header, rows }: WrittenTable, { delimiter, hasMark, decimal }: CsvForm): Buffer {
   const spell = (cell: RawCell): string => {
     if (cell === null) return '';
@@ -48,19 +49,21 @@ export function writeCsv({ header, rows }: WrittenTable, { delimiter, hasMark, d
   return Buffer.from(text);
 }
 
-/** No column is wider, and none narrower. */
+/** Characters of a column. */
 const WIDTHS = { least: 10, most: 60 };
 
-/** Returns the table as an Excel workbook with one sheet. `formats` has Excel's number formats, by column. */
-export async function writeWorkbook(
-  { header, rows }: WrittenTable,
-  formats: ReadonlyMap<string, string> = new Map(),
-): Promise<Buffer> {
-  // Loading it takes longer than most commands.
+/** Returns Excel's number format for amounts with so many digits after the point. */
+export function amountFormat(digits: number): string {
+  return digits === 0 ? '#,##0' : `#,##0.${'0'.repeat(digits)}`;
+}
+
+/** Returns the table as an Excel workbook with one sheet. */
+export async function writeWorkbook({ header, rows, formats }: WrittenTable): Promise<Buffer> {
+  // It takes longer to load than most commands take to run.
   const { writeXlsxStream } = await import('hucre/xlsx');
   const columns = header.map((name, index) => {
     const cells = rows.map((row) => row[index] ?? null);
-    const format = formats.get(name) ?? dateFormatOf(cells);
+    const format = formats?.get(name) ?? dateFormatOf(cells);
     const longest = Math.max(name.length, ...cells.slice(0, 1000).map((cell) => String(cell ?? '').length));
     return {
       width: cells.some(isDate) ? 20 : Math.min(WIDTHS.most, Math.max(WIDTHS.least, longest + 2)),
@@ -78,7 +81,7 @@ export async function writeWorkbook(
   return await buffer(stream);
 }
 
-// A format is that of the whole column: numbers beside dates would become dates themselves, so then the dates are text.
+// A format is one of a whole column, and would make dates of numbers: in a column with both, dates are text.
 function dateFormatOf(cells: readonly RawCell[]): string | null {
   const dates = cells.filter(isDate);
   if (dates.length === 0 || cells.some((cell) => typeof cell === 'number')) return null;

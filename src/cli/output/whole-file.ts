@@ -1,24 +1,23 @@
-// A file that is written whole or not at all, and stays: under another name first, beside the one that it becomes.
+// A file that is written whole or not at all, and durably: as a draft in the same directory, then renamed.
 
 import { rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { describeError, errorCode } from '../../describe-error.ts';
-import { ConfigError } from '../../errors.ts';
-import { keepNames, nameDraft, openDraft } from '../../exports/targets/draft.ts';
-import { whileWriting } from '../../exports/targets/unwritable.ts';
+import { describeError, errorCode } from '../../base/describe-error.ts';
+import { ConfigError } from '../../base/errors.ts';
+import { nameDraft, openDraft, syncNames, whileWriting } from '../../exports/targets/draft.ts';
 import type { Lifetime } from '../lifetime.ts';
 
 export interface WholeFile {
-  /** Writes it, in place of what may be there under its name. Throws: ExportTargetUnwritable. */
+  /** Writes it, and replaces an older file of the name. Throws: ExportTargetUnwritable. */
   write(bytes: Uint8Array): Promise<void>;
 }
 
 /**
- * Returns the file, for which there is room in its directory: so whoever pays first and writes then knows beforehand.
- * What was not written is gone with the lifetime. It has the permissions of the file that it replaces; a new one those
- * of the file `like`, whose rows it repeats, where there is one.
+ * Returns the file, whose draft exists: a command that pays first and writes then knows beforehand that it can write.
+ * An unwritten draft is removed with the lifetime. The file has the permissions of the one that it replaces; a new one
+ * those of the file `like`.
  *
- * Throws: ConfigError where nothing can be written there, or something is there that may not be replaced.
+ * Throws: ConfigError if nothing can be written there, or a file is there that may not be replaced.
  */
 export async function openWholeFile(
   path: string,
@@ -26,7 +25,7 @@ export async function openWholeFile(
   { mayReplace, like }: { mayReplace: boolean; like?: string },
 ): Promise<WholeFile> {
   const before = await stat(path).catch(() => null);
-  // A device would be replaced too, for everybody on the machine.
+  // A device would be replaced too, for every user of the machine.
   if (before?.isFile() === false) throw new ConfigError([`cannot write ${path}: it is no regular file`]);
   if (before !== null && !mayReplace) {
     throw new ConfigError([`${path} is there already: delete it, or give another name`]);
@@ -50,7 +49,7 @@ export async function openWholeFile(
         await handle.sync();
         await handle.close();
         await rename(draft, path);
-        await keepNames(dirname(path));
+        await syncNames(dirname(path));
       }),
   };
 }

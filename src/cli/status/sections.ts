@@ -1,42 +1,50 @@
-// How the status looks to people: what is wrong, how fresh each resource is, and the rest by section.
+// The status for people: the concerns, how fresh each resource is, and the sections.
 
-import { POLL_SCHEDULE } from '../../commissions/tracking/poll-schedule.ts';
 import { describeBlindSpots } from '../../contract/delta-blind-spots.ts';
-import { counted, countedAre, formatCount, formatDuration, formatTimestamp } from '../../contract/format.ts';
+import {
+  counted,
+  countedAre,
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatTimestamp,
+} from '../../contract/format.ts';
+import { RESOURCES } from '../../contract/resources.ts';
+import { isMild } from '../../reports/concern-advice.ts';
 import type { Concern } from '../../reports/find-concerns.ts';
-import type { ResourceStatus } from '../../reports/read-freshness.ts';
+import { describeDisk, describeKept, describeRate } from '../../reports/growth-words.ts';
+import { describeUnanswered, type ResourceStatus } from '../../reports/read-freshness.ts';
 import type { Growth } from '../../reports/read-growth.ts';
+import type { OptionalListStatus } from '../../reports/read-health.ts';
 import type { MirrorStatus } from '../../reports/read-status.ts';
-import { describeCounts } from '../commissions/listings.ts';
 import { renderColumns, renderTable } from '../output/render-table.ts';
-import { describeList, describeLists } from './optional-list-lines.ts';
-import { renderGrowth } from './render-growth.ts';
+import { describeCounts } from '../payments/listings.ts';
 
-/** What the sections show. */
 export type StatusFigures = MirrorStatus & { readonly growth: Growth };
 
-/** By name, as the command's argument: what each section shows. */
+/** By the argument of the command. */
 export const SECTIONS: Readonly<Record<string, (figures: StatusFigures) => string>> = {
   runs: renderLastRuns,
-  rows: (status) => `${renderRows(status)}\n\n${renderLists(status)}\n\n${renderTracked(status)}`,
+  rows: (status) => `${renderRows(status)}\n\n${renderTracked(status)}`,
   budget: renderBudget,
-  drift: (status) => `${renderBlindSpots(status)}\n\n${renderDrift(status)}`,
+  drift: (status) => `Blind spots\n${describeBlindSpots()}\n\n${renderDrift(status)}`,
   payments: renderPayments,
   growth: ({ growth }) => renderGrowth(growth),
 };
 
-/** Returns a line for each concern; one line where there is none. */
+/** Returns two lines for each concern, or one line without any. */
 export function renderConcerns(concerns: readonly Concern[]): string {
   if (concerns.length === 0) return 'All is well.';
   return concerns
-    .map(({ what, since, fix }) => {
+    .map((concern) => {
+      const { what, since, fix, if_it_stays } = concern;
       const when = since === null ? '' : ` (since ${formatTimestamp(since)})`;
-      return `Not well: ${what}${when}. Run: ${fix}`;
+      const verdict = isMild(concern) ? 'Not quite well' : 'Not well';
+      return `${verdict}: ${what}${when}. Run: ${fix}\n  If it stays: ${if_it_stays}.`;
     })
     .join('\n');
 }
 
-/** Returns how fresh each resource is. */
 export function renderFreshness({ resources, optional_lists }: MirrorStatus): string {
   const table = renderTable(
     ['resource', 'fresh as of', 'age', 'last run', 'all read'],
@@ -52,11 +60,31 @@ export function renderFreshness({ resources, optional_lists }: MirrorStatus): st
   const unused = optional_lists
     .filter(({ is_used }) => !is_used)
     .map((list) => `${list.resource}: ${describeList(list)}`);
-  return [table, ...unused, ...accepted].join('\n');
+  return [table, ...resources.flatMap(describeWait), ...unused, ...accepted].join('\n');
+}
+
+/** Returns whether the API has the list, and what a sync reads. */
+export function describeList(list: OptionalListStatus): string {
+  const { path, unlisted } = RESOURCES[list.resource];
+  const follows = list.is_used ? 'a sync reads all of them' : unlisted;
+  if (list.setting !== 'auto') {
+    return `OPTIONAL_LISTS ${list.is_used ? 'names them' : 'leaves them out'}: ${follows}`;
+  }
+  if (list.is_served === null || list.found_at === null) {
+    return `it is not known yet whether the API lists them (sync, doctor and a worker ask): ${follows}`;
+  }
+  const says = list.is_served ? 'the API lists them' : `the API does not list them (404 for GET ${path})`;
+  return `${says}, asked at ${formatTimestamp(list.found_at)}: ${follows}`;
 }
 
 function ago(seconds: number | null): string | null {
   return seconds === null ? null : formatDuration(seconds * 1000);
+}
+
+function describeWait(one: ResourceStatus): string[] {
+  const { resource, last_run_unanswered_seconds, last_run_unanswered_attempt } = one;
+  const late = describeUnanswered(last_run_unanswered_seconds, last_run_unanswered_attempt);
+  return late === null ? [] : [`${resource}: the running sync has ${late}`];
 }
 
 function describeAccepted({ resource, deletions_accepted }: ResourceStatus): string {
@@ -66,25 +94,15 @@ function describeAccepted({ resource, deletions_accepted }: ResourceStatus): str
   );
 }
 
-function renderBlindSpots({ resources }: MirrorStatus): string {
-  const table = renderTable(
-    ['resource', 'everything read as of', 'age', 'deltas since'],
-    resources.map((resource) => [
-      resource.resource,
-      resource.everything_as_of === null ? 'never' : formatTimestamp(resource.everything_as_of),
-      ago(resource.everything_age_seconds),
-      resource.deltas_since_everything,
-    ]),
-  );
-  return `Blind spots\n${table}\n${describeBlindSpots()}`;
-}
-
 function renderDrift({ schema_drift, resources }: MirrorStatus): string {
-  const title = 'Where the program differs from its contract';
+  const title = 'Where the API differs from its contract';
   const rejected = resources
     .filter(({ rejected_records }) => rejected_records > 0)
     .map(({ resource, rejected_records }) => `${resource}: ${counted(rejected_records, 'record')} rejected`);
-  if (rejected.length > 0) rejected.push('each with its reason: the table rejected_records');
+  if (rejected.length > 0)
+    rejected.push(
+      'each with its reason: the view of the run on the status page, and the table rejected_records',
+    );
   if (schema_drift.length === 0) {
     return [title, 'no field differs, as far as the last syncs saw', ...rejected].join('\n');
   }
@@ -114,15 +132,10 @@ function renderTracked({ tracked_commissions, optional_lists }: MirrorStatus): s
     : tracked + gone === 0
       ? ['none tracked yet (affiliate-mirror commissions track --help)']
       : [
-          `${formatCount(tracked)} are asked for again and again by a worker (${formatCount(due)} due now, ${formatCount(unanswered)} not answered last time), ${formatCount(gone)} are gone`,
-          ...(next_poll_at === null ? [] : [`next turn: ${formatTimestamp(next_poll_at)}`]),
-          ...POLL_SCHEDULE.map((line) => `  - ${line}`),
+          `${formatCount(tracked)} are read on a schedule by a worker (${formatCount(due)} due now, ${formatCount(unanswered)} not answered last time), ${formatCount(gone)} are gone`,
+          ...(next_poll_at === null ? [] : [`next read: ${formatTimestamp(next_poll_at)}`]),
         ];
   return ['Known commissions', ...lines].join('\n');
-}
-
-function renderLists({ optional_lists, commission_differences }: MirrorStatus): string {
-  return ['Lists beyond the contract', ...describeLists(optional_lists, commission_differences)].join('\n');
 }
 
 function renderLastRuns({ last_runs }: MirrorStatus): string {
@@ -148,28 +161,24 @@ function renderLastRuns({ last_runs }: MirrorStatus): string {
       (run) =>
         `run ${run.id} ${run.state}: ${run.error}${run.error_code === null ? '' : ` (${run.error_code})`}`,
     );
-  const isAgain = last_runs.some(({ rows_repeated }) => rows_repeated > 0);
-  const again = isAgain
-    ? ['what was read again, as the newest page of a list is at its end, is not counted in read']
-    : [];
-  return [`Last runs\n${table}`, ...again, ...errors].join('\n');
+  return [`Last runs\n${table}`, ...errors].join('\n');
 }
 
 function renderBudget({ budget }: MirrorStatus): string {
   const lines = [
     `${counted(budget.used_requests, 'request')} ${budget.used_requests === 1 ? 'counts' : 'count'} against the limit now` +
-      (budget.limit_requests === null ? '' : ` (the program names ${formatCount(budget.limit_requests)})`),
+      (budget.limit_requests === null ? '' : ` (the API names ${formatCount(budget.limit_requests)})`),
   ];
   if (budget.foreign_requests > 0) {
-    lines.push(`${formatCount(budget.foreign_requests)} more were made by somebody else on the account`);
+    lines.push(`${formatCount(budget.foreign_requests)} more were made by other software on the account`);
   }
   if (budget.paused_until !== null) {
     lines.push(`paused until ${formatTimestamp(budget.paused_until)}; it then goes on by itself`);
   }
   lines.push(
     budget.last_throttled_at === null
-      ? 'the program never answered 429'
-      : `the program last answered 429 at ${formatTimestamp(budget.last_throttled_at)}`,
+      ? 'the API never answered 429'
+      : `the API last answered 429 at ${formatTimestamp(budget.last_throttled_at)}`,
   );
   return `Request budget\n${lines.join('\n')}`;
 }
@@ -177,8 +186,8 @@ function renderBudget({ budget }: MirrorStatus): string {
 function renderPayments({ payments }: MirrorStatus): string {
   if (payments.states.length === 0) return 'Payments\nnothing was asked for yet';
   const states = renderTable(
-    ['state', 'requests'],
-    payments.states.map(({ state, requests }) => [state, requests]),
+    ['state', 'requests', 'need attention'],
+    payments.states.map((one) => [one.state, one.requests, one.needing_attention]),
   );
   const batches = renderTable(
     ['last batches', 'asked at', 'states'],
@@ -189,4 +198,26 @@ function renderPayments({ payments }: MirrorStatus): string {
     ]),
   );
   return `Payments\n${states}\n${batches}\none batch, row by row: affiliate-mirror commissions status BATCH`;
+}
+
+/** Smaller tables are left out. */
+const LEAST_BYTES = 100_000;
+
+/** Returns its tables, what they gain in a year, and when the disk is full. */
+export function renderGrowth(growth: Growth): string {
+  const shown = growth.tables.filter(({ bytes }) => bytes >= LEAST_BYTES);
+  const table = renderTable(
+    ['table', 'rows', 'size', 'rows a day', 'a year', 'kept'],
+    shown.map((one) => [
+      one.table_name,
+      one.rows,
+      formatBytes(one.bytes),
+      one.rows_per_day === null ? null : formatCount(Math.round(one.rows_per_day)),
+      one.bytes_per_year === null ? null : formatBytes(one.bytes_per_year),
+      describeKept(one),
+    ]),
+  );
+  return ['Growth', ...(shown.length === 0 ? [] : [table]), describeRate(growth), describeDisk(growth)].join(
+    '\n',
+  );
 }

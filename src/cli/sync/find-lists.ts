@@ -1,37 +1,27 @@
-// Asks which of the optional lists the program has, and says which resources a sync reads.
+// The optional lists of the API, and the resources that a sync reads.
 
+import type { ApiClient } from '../../api/client.ts';
 import { isNotFound } from '../../api/refusal.ts';
-import type { Config, ProgramAddress } from '../../config/config.ts';
+import { ListNotServed } from '../../base/errors.ts';
 import { isOptional, LISTED_RESOURCES, type ListedResource, RESOURCES } from '../../contract/resources.ts';
-import { ListNotServed } from '../../errors.ts';
 import { type Asking, type FoundLists, findOptionalLists } from '../../sync/find-optional-lists.ts';
 import type { SyncMode } from '../../sync/run-summary.ts';
 import { printError } from '../output/print.ts';
-import { type ClientDeps, makeProgramClient } from '../program-client.ts';
+import type { Program } from '../program.ts';
 
 export type FindLists = (lists?: Asking['lists']) => Promise<FoundLists>;
 
-/** Returns the function that asks, within the request budget and without repeating itself. */
-export function makeFindLists(
-  deps: ClientDeps,
-  { config, program }: { config: Config; program: ProgramAddress },
-): FindLists {
-  const { timeoutMs, rateLimit } = config.api;
-  const attempts = { most: 1, mostThrottled: 1 };
-  const client = { ...program, timeoutMs, rateLimit, priority: 'reads', attempts } as const;
-  return (lists) => {
-    const api = makeProgramClient(deps, client);
-    const { db, log, lifetime } = deps;
-    const asking = { settings: config.optionalLists, lists, signal: lifetime.signal };
-    return findOptionalLists({ api, db, log }, asking);
-  };
+/** Returns the function that asks the API, without repeating a request. */
+export function makeFindLists({ db, log, lifetime, optionalLists }: Program, api: ApiClient): FindLists {
+  return (lists) =>
+    findOptionalLists({ api, db, log }, { settings: optionalLists, lists, signal: lifetime.signal });
 }
 
 /**
- * Yields the resources to sync, in order: those named; without any, those that the program lists. It is asked which
- * these are after those that every program lists. A delta of referrals needs affiliates before it.
+ * Yields the resources to sync, in order: those named; without any, those that the API lists. It is asked for its
+ * optional lists after the others are synced. A delta of referrals needs affiliates before it.
  *
- * Throws: ListNotServed where one is named that is not listed; why the program did not say whether it is.
+ * Throws: ListNotServed if a named one is not listed; the error because of which the API did not say whether it is.
  */
 export async function* chooseResources(
   named: readonly ListedResource[],
@@ -60,15 +50,15 @@ export async function* chooseResources(
   );
 }
 
-/** Returns the error of a list; where the configuration alone says that there is one, and there is none, that. */
+/** Returns the error of a list; ListNotServed if OPTIONAL_LISTS names one that the API does not have. */
 export function asListError(
   error: unknown,
   resource: ListedResource,
-  { optionalLists }: Pick<Config, 'optionalLists'>,
+  { optionalLists }: Pick<Program, 'optionalLists'>,
 ): unknown {
   if (!isOptional(resource) || optionalLists[resource] !== 'on' || !isNotFound(error)) return error;
   return new ListNotServed(
-    `OPTIONAL_LISTS names ${resource}, but the program does not list them: ${error.message}. Set it to auto, or leave them out`,
+    `OPTIONAL_LISTS names ${resource}, but the API does not list them: ${error.message}. Set it to auto, or leave them out`,
     { cause: error },
   );
 }
@@ -76,5 +66,5 @@ export function asListError(
 function notListed(resource: ListedResource): string {
   const { path, unlisted } = RESOURCES[resource];
   const how = resource === 'commissions' ? ' (see "affiliate-mirror commissions track --help")' : '';
-  return `${resource} are not listed: the program answers 404 for GET ${path}, or OPTIONAL_LISTS leaves them out; ${unlisted}${how}`;
+  return `${resource} are not listed: the API answers 404 for GET ${path}, or OPTIONAL_LISTS leaves them out; ${unlisted}${how}`;
 }

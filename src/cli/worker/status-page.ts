@@ -1,93 +1,49 @@
-// Serves the status page beside what a command does, where its port is free.
+// Serves the status page of a worker, if its port is free.
 
-import type { Config } from '../../config/config.ts';
-import { describeError } from '../../describe-error.ts';
-import { Busy } from '../../errors.ts';
-import { makeSchedules } from '../../jobs/sync-job.ts';
-import { tickAfter } from '../../queue/schedules.ts';
-import type { OverviewFacts } from '../../web/pages/overview.ts';
+import { describeError } from '../../base/describe-error.ts';
+import { Busy } from '../../base/errors.ts';
 import { startStatusPage } from '../../web/server.ts';
 import type { StatusPageDeps } from '../../web/status-page.ts';
-import type { Upcoming } from '../../web/upcoming.ts';
-import type { Lifetime } from '../lifetime.ts';
+import type { Program } from '../program.ts';
+import { listUpcoming } from './upcoming.ts';
 
-interface ServedDeps
-  extends Pick<StatusPageDeps, 'log' | 'checks' | 'pageDeps' | 'readMetrics' | 'registerBoard'> {
-  readonly lifetime: Lifetime;
+interface ServedDeps extends Pick<StatusPageDeps, 'checks' | 'viewDeps' | 'readMetrics' | 'registerBoard'> {
+  /** Whether the status page takes any free port if another process has the configured one. */
+  readonly takesAnyPort: boolean;
 }
 
 /**
- * Serves the page for the life of a worker; without it, where another process has the port: a second worker on one
- * machine is as good.
+ * Serves the status page for the life of a worker. Returns its address; null if another process has the port: a second
+ * worker on one machine works without one.
  *
- * Throws: ConfigError where host or port cannot be used at all.
+ * Throws: ConfigError if host or port cannot be used.
  */
-export async function serveStatusPage(deps: ServedDeps, config: Config): Promise<void> {
-  const findNext = (nowMs: number) => listUpcoming(config, nowMs);
+export async function serveStatusPage(
+  program: Program,
+  { takesAnyPort, ...deps }: ServedDeps,
+): Promise<string | null> {
+  const { status } = program.process;
   try {
-    await start(deps, config, findNext);
+    return await start(program, deps, status);
   } catch (error) {
     if (!(error instanceof Busy)) throw error;
-    deps.log.warn({ reason: describeError(error) }, 'status.not_served');
-  }
-}
-
-/**
- * Serves the page beside what does nothing by itself, at any free port where its own is taken. Returns its address.
- *
- * Throws: ConfigError where host or port cannot be used at all.
- */
-export async function servePassivePage(deps: ServedDeps, config: Config): Promise<string> {
-  const serve = (port: number) => start(deps, { ...config, status: { ...config.status, port } }, () => []);
-  try {
-    return await serve(config.status.port);
-  } catch (error) {
-    if (!(error instanceof Busy)) throw error;
-    return await serve(0);
+    if (takesAnyPort) return await start(program, deps, { ...status, port: 0 });
+    program.log.warn({ reason: describeError(error) }, 'status.not_served');
+    return null;
   }
 }
 
 async function start(
-  { lifetime, ...deps }: ServedDeps,
-  { status, mirrorSchema, api }: Config,
-  findNext: OverviewFacts['findNext'],
+  program: Program,
+  deps: Omit<ServedDeps, 'takesAnyPort'>,
+  status: Program['process']['status'],
 ): Promise<string> {
-  const loadPages = async () => {
-    const { makePages } = await import('../../web/pages.ts');
-    return makePages({ rateLimit: api.rateLimit, findNext });
+  const { log, lifetime, mirrorSchema, rateLimit } = program;
+  const loadViews = async () => {
+    const { makeViews } = await import('../../web/views.ts');
+    return makeViews({ rateLimit, findNext: (nowMs) => listUpcoming(program, nowMs) });
   };
-  const page = await startStatusPage({ ...deps, loadPages }, { ...status, mirrorSchema });
+  const page = await startStatusPage({ ...deps, log, loadViews }, { ...status, mirrorSchema });
   lifetime.onClose(() => page.close());
   return `${page.url}/`;
 }
-
-/** Returns the next tick of every schedule, the soonest first. */
-function listUpcoming({ schedules, scheduledExports }: Config, nowMs: number): readonly Upcoming[] {
-  const syncs = makeSchedules(schedules).map(({ mode, pattern, timezone }) => ({
-    what: WHAT[mode],
-    variable: mode === 'full' ? 'SYNC_FULL_CRON' : 'SYNC_DELTA_CRON',
-    pattern,
-    timezone,
-  }));
-  const exports =
-    scheduledExports === null
-      ? []
-      : [
-          {
-            what: 'Export',
-            variable: 'EXPORT_CRON',
-            pattern: scheduledExports.pattern,
-            timezone: schedules.timezone,
-          },
-        ];
-  return [...syncs, ...exports]
-    .map(({ what, variable, ...cron }) => ({ what, variable, atMs: tickAfter(cron, nowMs) }))
-    .filter(({ atMs }) => Number.isFinite(atMs))
-    .toSorted((a, b) => a.atMs - b.atMs)
-    .map(({ atMs, ...rest }) => ({ ...rest, at: new Date(atMs).toISOString() }));
-}
-
-const WHAT = {
-  full: 'Full sync: everything is read',
-  delta: 'Delta sync: what changed is read',
-} as const;

@@ -1,7 +1,7 @@
 // CSV for other programs: UTF-8, commas, a header, LF; null is an empty cell, and an empty text is "".
 //
-// Decision: every value is written as it is, and no apostrophe before what a spreadsheet would run (=HYPERLINK(…)): a
-// program that loads the file must get the value. For spreadsheets there is xlsx, whose text is never a formula.
+// Decision: no apostrophe before values that a spreadsheet would run (=HYPERLINK(…)), because a program that loads the
+// file must get the value. For spreadsheets there is xlsx, whose text is never a formula.
 
 import type { Column } from '../relation.ts';
 import type { Row } from '../rows.ts';
@@ -27,7 +27,7 @@ function spellRow(row: Row, columns: readonly Column[]): string {
     const value = row[index] ?? null;
     return value === null ? '' : spellCell(spellText(value, column));
   });
-  // A line of nothing at all would be skipped by most readers.
+  // Most readers would skip an empty line.
   return cells.length === 1 && cells[0] === '' ? '""' : cells.join(',');
 }
 

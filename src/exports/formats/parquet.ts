@@ -1,12 +1,11 @@
 // Parquet, compressed with ZSTD, in types that every reader accepts: times as microseconds in UTC, counts and money as
-// INT64, sums of money as DECIMAL (they may be more than INT64 holds), JSON as plain text (its logical type makes one
-// reader or another refuse the file).
+// INT64, sums of money as DECIMAL (INT64 may be too small), JSON as plain text (some readers refuse its logical type).
 
 import { zstdCompressSync } from 'node:zlib';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { escapeIdentifier } from 'pg';
-import { ConfigError } from '../../errors.ts';
-import { readVersion } from '../../package.ts';
+import { ConfigError } from '../../base/errors.ts';
+import { readVersion } from '../../base/package.ts';
 import type { Column, ColumnKind } from '../relation.ts';
 import type { Row } from '../rows.ts';
 import { expressAsText, type Format, type Sink } from './format.ts';
@@ -15,8 +14,8 @@ type Element = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number];
 type Value = string | number | bigint | boolean | null;
 
 /**
- * 1,000,000 rows of 13 columns take some 215 MB on their way to a bucket with 10,000 in a group, 195 with 5,000 in 5 %
- * more bytes, and 215 again with 2,500, since each group is described at the end of the file.
+ * An export of 1,000,000 rows of 13 columns to a bucket takes some 215 MB of memory with 10,000 rows in a group, 195
+ * with 5,000 (and 5 % more bytes), and 215 again with 2,500, because the end of the file describes each group.
  */
 const GROUP = 5_000;
 
@@ -68,10 +67,10 @@ function refuseInfinity({ name }: Column, columns: readonly Column[], row: Row):
   ]);
 }
 
-/** Hands on what was written so far. `offset`, which the file's own index counts by, goes on. */
+/** Writes the bytes so far to the sink. `offset`, by which the file's index counts, goes on. */
 async function drain(bytes: ByteWriter, sink: Sink): Promise<void> {
   if (bytes.index === 0) return;
-  // A copy: the buffer is used again.
+  // A copy, because the buffer is used again.
   const written = Buffer.from(bytes.getBytes());
   bytes.index = 0;
   await sink(written);
@@ -79,7 +78,7 @@ async function drain(bytes: ByteWriter, sink: Sink): Promise<void> {
 
 interface Kind {
   readonly element: Omit<Element, 'name'>;
-  /** Returns what is asked for; the column as its text where it is left out. */
+  /** Returns the column's expression; its text if left out. */
   readonly express?: (identifier: string) => string;
   readonly read: (text: string) => Value;
 }
@@ -108,7 +107,7 @@ const KINDS: Readonly<Record<ColumnKind, Kind>> = {
       converted_type: 'TIMESTAMP_MICROS',
       logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MICROS' },
     },
-    // No bigint: where a time is infinite, the row can be named so.
+    // Not as bigint, so that the row of an infinite time can be named.
     express: (identifier) => `trunc(extract(epoch from ${identifier}) * 1000000)`,
     read: BigInt,
   },

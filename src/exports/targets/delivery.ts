@@ -1,5 +1,5 @@
-// One export on its way to its target. Nothing of it is seen as an export before `publish`, and of what was not
-// published nothing is left after `discard`.
+// The writing of one export to its target. It is visible as an export only after `publish`, and leaves nothing after
+// `discard`.
 
 export interface OpenFile {
   /** Resolves when more may be written. */
@@ -8,13 +8,13 @@ export interface OpenFile {
 }
 
 export interface Delivery {
-  /** Of the export, or of its directory: what a person is shown. */
+  /** The export or its directory, for messages. */
   readonly location: string;
-  /** Starts a file; one after the other. The path is relative to the manifest. */
+  /** Opens a file, once the last one is closed. The path is relative to the manifest. */
   openFile(path: string): Promise<OpenFile>;
   /** Makes the files visible, and the manifest last. Called once every file is closed. */
   publish(manifest: string): Promise<void>;
-  /** Removes everything that was written and that `publish` has not made visible. */
+  /** Removes all written files, unless `publish` has made them visible. */
   discard(): Promise<void>;
 }
 

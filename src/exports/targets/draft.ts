@@ -1,13 +1,14 @@
-// What makes a file on this machine appear whole and stay: another name until then, and a directory that is written
-// through to the disk.
+// How a file on this machine appears whole and stays: it has another name until it is whole, and its directory is
+// synced to the disk. And the error of a file that cannot be written.
 
 import { randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { errorCode } from '../../describe-error.ts';
+import { describeError, errorCode } from '../../base/describe-error.ts';
+import { ExportTargetUnwritable } from '../../base/errors.ts';
 
-/** What a system says that opens or syncs no directories, and where this user may not read one. As Postgres has it. */
+/** Errors of systems that cannot open or sync directories, or of a user who may not read one. As in Postgres. */
 const UNSYNCABLE = ['EISDIR', 'EACCES', 'EPERM', 'EBADF', 'EINVAL'];
 
 /**
@@ -18,13 +19,13 @@ export function nameDraft(path: string): string {
   return join(dirname(path), `.${basename(path)}.${randomBytes(4).toString('hex')}.tmp`);
 }
 
-/** What everybody may do with a new file that nobody restricts. */
+/** Of a new file. */
 const USUAL_MODE = 0o666;
 const PERMISSIONS = 0o777;
 
 /**
- * Returns the new draft, which takes the place of the file that is there before, and so has its permissions: what only
- * its owner may read stays so. Where there is none, it has the given ones, as far as the process's umask lets it.
+ * Returns a new draft with the permissions of the file that it replaces; if there is none, with `mode`, as far as the
+ * process's umask allows.
  *
  * Throws: the system's error.
  */
@@ -45,12 +46,21 @@ export async function openDraft(
   return handle;
 }
 
-/** Writes the names in a directory through to the disk. Without this a power cut takes back what was renamed. */
-export async function keepNames(directory: string): Promise<void> {
+/** Syncs the names in a directory to the disk. Otherwise a power cut may undo a renaming. */
+export async function syncNames(directory: string): Promise<void> {
   try {
     const handle = await open(directory);
     await handle.sync().finally(() => handle.close());
   } catch (error) {
     if (!UNSYNCABLE.includes(errorCode(error))) throw error;
+  }
+}
+
+/** Returns the result of `work`. Throws: ExportTargetUnwritable with the location. */
+export async function whileWriting<T>(location: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new ExportTargetUnwritable(`cannot write ${location}: ${describeError(error)}`, { cause: error });
   }
 }

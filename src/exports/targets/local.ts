@@ -1,17 +1,16 @@
-// Exports on this machine: a directory that holds one for each time, a single file, or stdout. What is written has
-// another name until it is whole.
+// Exports on this machine: a directory for several exports, a single file, or stdout. Files have other names until they
+// are whole.
 
 import { once } from 'node:events';
 import type { Stats } from 'node:fs';
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
-import { errorCode } from '../../describe-error.ts';
-import { ConfigError, ExportTargetUnwritable } from '../../errors.ts';
-import { makeDirectory } from '../../make-directory.ts';
+import { errorCode } from '../../base/describe-error.ts';
+import { ConfigError, ExportTargetUnwritable } from '../../base/errors.ts';
+import { makeDirectory } from '../../base/make-directory.ts';
 import { type Delivery, MANIFEST, type OpenFile } from './delivery.ts';
-import { keepNames, nameDraft, openDraft } from './draft.ts';
-import { whileWriting } from './unwritable.ts';
+import { nameDraft, openDraft, syncNames, whileWriting } from './draft.ts';
 
 /** Returns the delivery into a new directory of that name, whose files and manifest appear at once. */
 export function deliverIntoDirectory(directory: string, name: string): Delivery {
@@ -30,10 +29,10 @@ export function deliverIntoDirectory(directory: string, name: string): Delivery 
       whileWriting(location, async () => {
         made.push(...(await makeDirectory(draft)));
         await writeWhole(join(draft, MANIFEST), manifest);
-        // What is in them, and that they are there.
-        for (const place of new Set(made.flatMap((one) => [one, dirname(one)]))) await keepNames(place);
+        // Their entries, and those of their parents.
+        for (const place of new Set(made.flatMap((one) => [one, dirname(one)]))) await syncNames(place);
         await rename(draft, location);
-        await keepNames(dirname(location));
+        await syncNames(dirname(location));
       }),
     async discard() {
       await files.closeAll();
@@ -43,10 +42,10 @@ export function deliverIntoDirectory(directory: string, name: string): Delivery 
 }
 
 /**
- * Returns the delivery of a single file, in place of what may be there under its name. Its manifest is beside it.
+ * Returns the delivery of a single file, which replaces an existing one, with its manifest in the same directory.
  *
- * Throws: ConfigError where there is no such directory, or the path is one, or a device such as /dev/stdout, which the
- * file would take the place of.
+ * Throws: ConfigError if there is no such directory, or the path is a directory or a device such as /dev/stdout, which
+ * the file would replace.
  */
 export async function deliverFile(path: string): Promise<Delivery> {
   const directory = await stat(dirname(path)).catch(() => null);
@@ -67,11 +66,11 @@ export async function deliverFile(path: string): Promise<Delivery> {
     publish: (manifest) =>
       whileWriting(path, async () => {
         await writeWhole(manifestDraft, manifest);
-        // A former manifest is never beside the new file.
+        // The new file must never have the manifest of the former one.
         await rm(manifestPath, { force: true });
         await rename(draft, path);
         await rename(manifestDraft, manifestPath);
-        await keepNames(dirname(path));
+        await syncNames(dirname(path));
       }),
     async discard() {
       await files.closeAll();
@@ -84,9 +83,8 @@ export async function deliverFile(path: string): Promise<Delivery> {
 }
 
 /**
- * Returns the delivery to a stream, which has no manifest. Where its reader has gone, so is the export: nobody can tell
- * the half of it from the whole. Whoever owns the stream hears of every other failure from it, before the export is
- * published.
+ * Returns the delivery to a stream, which has no manifest. If the stream's reader ends early, the export fails, because
+ * half an export would look whole. The stream reports every other failure to its owner, before the export is published.
  */
 export function deliverToStream(stream: Writable, signal: AbortSignal): Delivery {
   let failure: unknown = null;
@@ -95,7 +93,7 @@ export function deliverToStream(stream: Writable, signal: AbortSignal): Delivery
   });
   const refuseHalf = () => {
     if (errorCode(failure) !== 'EPIPE') return;
-    throw new ExportTargetUnwritable('cannot write stdout: its reader had gone before all of it was written');
+    throw new ExportTargetUnwritable('cannot write stdout: its reader ended before everything was written');
   };
   return {
     location: 'stdout',

@@ -1,19 +1,19 @@
-// One file of an export in S3-compatible storage: put at once where it is small, else in parts.
+// One file of an export in S3-compatible storage: put at once if it is small, else in parts.
 
 import type { S3mini, UploadPart } from 's3mini';
 import type { OpenFile } from './delivery.ts';
 
 /**
- * The smallest that a part may be, but for the last one; 10,000 of them are 48 GB. Source: Amazon S3, multipart upload
- * limits.
+ * The smallest size of a part, except the last one; the limit of 10,000 parts allows 48 GB. Source: Amazon S3,
+ * multipart upload limits.
  */
 const PART_BYTES = 5 * 2 ** 20;
 
-/** What is in the storage of an export that has not ended. */
+/** The parts of an unfinished export in the storage. */
 export interface Stored {
-  /** The keys of its objects, also of one that is being put. */
+  /** Of its objects, also of one that is being put. */
   readonly keys: string[];
-  /** The uploads that are not completed, by their key. */
+  /** Identifiers of incomplete uploads, by key. */
   readonly uploads: Map<string, string>;
 }
 
@@ -29,7 +29,6 @@ interface Completed {
   readonly Error?: { readonly Code?: unknown };
 }
 
-/** Returns the file, of which nothing is in the storage yet. */
 export function openS3File({ key, contentType, stored, call }: S3FileInput): OpenFile {
   const { keys, uploads } = stored;
   const part = makePart();
@@ -44,7 +43,7 @@ export function openS3File({ key, contentType, stored, call }: S3FileInput): Ope
 
   const complete = async (id: string) => {
     await call(async (s3) => {
-      // A storage that fails at this answers 200, and names its error in the body alone.
+      // A storage that fails here answers 200, and names its error only in the body.
       const { etag, Error: failure }: Completed = await s3.completeMultipartUpload(key, id, sent);
       const code = String(failure?.Code ?? '');
       if (!etag) throw Object.assign(new Error('the upload was not completed'), { code });
@@ -76,14 +75,14 @@ export function openS3File({ key, contentType, stored, call }: S3FileInput): Ope
 interface Part {
   isEmpty(): boolean;
   isFull(): boolean;
-  /** Adds the first of the bytes, as many as there is room for, and returns how many. */
+  /** Adds as many of the first bytes as there is room for, and returns their number. */
   add(bytes: Uint8Array): number;
-  /** Returns what was added since the last call. Valid until something is added. */
+  /** Returns the bytes since the last call. Valid until the next `add`. */
   take(): Buffer;
 }
 
 function makePart(): Part {
-  // One for all parts of the file: a new one for each is let go of late, and takes tens of MB.
+  // One for all parts of the file: a new one for each would be freed late, and take tens of MB.
   let buffer: Buffer | null = null;
   let size = 0;
   return {

@@ -1,14 +1,11 @@
-// Exports in S3-compatible storage. An object is seen when it is complete; an export when its manifest is there, which
-// is put last.
+// Exports in S3-compatible storage. An object is visible once it is complete; an export exists once its manifest does,
+// which is put last.
 
 import type { S3mini } from 's3mini';
-import type { S3Access } from '../../config/s3-access.ts';
+import type { S3Access } from '../../config/process/s3-access.ts';
 import { type Delivery, MANIFEST } from './delivery.ts';
 import { makeS3Call, type S3Call, statusOf } from './s3-call.ts';
 import { openS3File, type Stored } from './s3-file.ts';
-
-/** A storage that cannot be reached is asked for so many objects, each with its retries, and not for hundreds. */
-const MOST_FAILED_REMOVALS = 3;
 
 export interface S3Place {
   readonly bucket: string;
@@ -16,7 +13,7 @@ export interface S3Place {
   readonly prefix: string;
 }
 
-/** Returns the delivery under prefix and name. Aborting the signal ends a request that is under way. */
+/** An abort of the signal ends the running request. */
 export function deliverToS3(
   access: S3Access,
   { bucket, prefix }: S3Place,
@@ -42,9 +39,9 @@ export function deliverToS3(
       await call(signal, (s3) => s3.putObject(manifestKey, manifest, 'application/json'));
     },
     async discard() {
-      // Not ended by the signal, which is often why there is something to remove.
+      // Without the signal, because its abort is often the reason for the removal.
       const always = new AbortController().signal;
-      // The manifest first, and nothing else where it stays: what is being removed is no export.
+      // The manifest first. If it cannot be removed, the files stay as well.
       if (isManifestPut) await call(always, (s3) => s3.deleteObject(manifestKey));
       await removeAll(stored, always, call);
     },
@@ -60,15 +57,11 @@ async function removeAll({ keys, uploads }: Stored, signal: AbortSignal, call: S
           s3.abortMultipartUpload(key, id).catch(unlessGone),
     ),
   ];
-  const failures: unknown[] = [];
-  for (const removal of removals) {
-    await call(signal, removal).catch((error: unknown) => failures.push(error));
-    if (failures.length >= MOST_FAILED_REMOVALS) break;
-  }
-  if (failures.length > 0) throw failures[0];
+  // Each has its retries: a storage that refuses one is given up.
+  for (const removal of removals) await call(signal, removal);
 }
 
-/** An upload is gone where it was completed, or aborted, and the answer was lost. */
+/** An upload is missing if it was completed or aborted, and the answer was lost. */
 function unlessGone(error: unknown): void {
   if (statusOf(error) !== 404) throw error;
 }

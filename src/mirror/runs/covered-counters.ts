@@ -3,13 +3,13 @@
 import { sql } from 'kysely';
 import type { Database, DatabaseTransaction } from '../../db/database.ts';
 import { transact } from '../../db/transact.ts';
-import { holdRun, type OwnRun } from './own-run.ts';
+import { holdRun, type OwnRun } from './sync-runs.ts';
 
 /**
- * Notes, for the run, the counters that every affiliate has now. Must be called before the run reads its first
- * referral, so that a later change shows as one. Idempotent: yes; the counters noted first stay.
+ * Stores the present counters of every affiliate for the run. Must be called before the run reads its first referral,
+ * so that a later change is noticed. Idempotent: yes; the first counters stay.
  *
- * Throws: Busy where the run has ended already, or another process has taken it over.
+ * Throws: Busy if the run has ended, or another process has taken it over.
  */
 export async function noteCounters(db: Database, run: OwnRun): Promise<void> {
   await transact(db, async (trx) => {
@@ -23,9 +23,9 @@ export async function noteCounters(db: Database, run: OwnRun): Promise<void> {
 }
 
 /**
- * Deletes all counters that this run's replace; those of affiliates without counters in this run stay. Where the run
- * has read other counters since, it deletes those as well: which of the two its referrals fit is unknown, and a change
- * back would look like none. To be called in the transaction in which the run ends, where it is verified.
+ * Deletes all counters that this run's replace; those of affiliates without counters in this run stay. Deletes this
+ * run's too if the run has read other counters since: its referrals may fit either, and a change back would go
+ * unnoticed. To be called in the transaction that ends a verified run.
  */
 export async function replaceCounters(trx: DatabaseTransaction, runId: number): Promise<void> {
   await sql`
@@ -50,19 +50,18 @@ export interface Counters {
 
 export interface CounterChange {
   readonly affiliate_id: string;
-  /** When all of its referrals were last known to be mirrored; zeros for an affiliate never covered. */
+  /** The counters from when all of its referrals were last mirrored; zeros if they never were. */
   readonly covered: Counters;
   readonly current: Counters;
   /** What the new rows at the head add to each counter. */
   readonly explained: Counters;
-  /** Referrals of the affiliate that the mirror holds: how long its list is expected to be. */
+  /** Referrals of the affiliate in the mirror: the expected length of its list. */
   readonly rows: number;
 }
 
 /**
- * Returns, for every affiliate whose counters are not as they were when its referrals were last covered or who has
- * new referrals since the run began: both counters, what the new referrals add to each, and how many referrals the
- * mirror holds. The current counters are those that the run noted.
+ * Returns the affiliates whose counters changed since their referrals were last covered, or who have new referrals
+ * since the run began. The current counters are those that noteCounters stored.
  *
  * Source: contract, Counters.
  */

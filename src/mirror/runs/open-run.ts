@@ -1,39 +1,35 @@
-// Begins a run, takes up one that was stopped or killed, or lets its walk begin anew. Its caller holds the lock on the
-// resource, so a run that is running according to the run log has no process any more.
+// Begins a run, resumes one that was stopped or killed, or restarts its walk. The caller holds the lock of the
+// resource, so a run with the state running in the run log has no process any more.
 
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { RunMode } from '../../db/tables.ts';
 import { transact } from '../../db/transact.ts';
-import { isStillOwn, type OwnRun, takenOver } from './own-run.ts';
 import { countSeen, forgetSeenRows } from './seen-rows.ts';
-import { type SyncRun, startRun } from './sync-runs.ts';
+import { changeRun, type OwnRun, type SyncRun, startRun } from './sync-runs.ts';
 
-/**
- * An older run is not taken up: what it saw then says too little about what exists now, and its records would count
- * as seen although they may have vanished since.
- */
+/** An older run is not resumed: the records that it saw may be deleted by now, and would count as seen. */
 const RESUMABLE_HOURS = 6;
 
 /**
- * What a run read before it was stopped proves something as long as it is no older than this. A run that is older goes
- * on all the same, since one that is stopped every hour must come to an end some day; but it ends unverified. Short,
- * because a longer time would only save a new run of a list that is read within it.
+ * A run that is resumed later than this after its start ends unverified. It is resumed nevertheless, because a run that
+ * is stopped every hour must end at some time. Short, because a longer time would only save a new run of a list that is
+ * read within it.
  */
 const PROVING_MINUTES = 2;
 
 export interface OpenedRun {
   readonly run: SyncRun;
-  /** Why the run can no longer be verified, to be read after "unverified because"; null as a rule. */
+  /** Why the run cannot be verified any more, to follow "unverified because"; null as a rule. */
   readonly doubt: string | null;
 }
 
 /**
- * Returns the run to work on: the latest one of the resource and mode if it stopped short, not long ago, at a
- * checkpoint; else a new one.
+ * Returns the run to work on: the latest one of the resource and mode if it stopped a short time ago at a checkpoint;
+ * else a new one.
  *
- * A run that is taken up has its attempt number raised, so that its former process can commit nothing more. Where a
- * crash of Postgres emptied the seen rows, its checkpoint is dropped: the walk starts over.
+ * A resumed run gets a higher attempt number, so that its former process can commit nothing more. If a crash of
+ * Postgres emptied the seen rows, the walk starts over.
  */
 export async function openRun(
   db: Database,
@@ -44,6 +40,9 @@ export async function openRun(
     .set({
       state: 'running',
       attempt: sql<number>`attempt + 1`,
+      failed_at: sql<string>`coalesce(failed_at, case when state = 'failed' then finished_at end)`,
+      unanswered_since: null,
+      unanswered_attempt: null,
       finished_at: null,
       error: null,
       error_code: null,
@@ -61,7 +60,7 @@ export async function openRun(
     .where('checkpoint', 'is not', null)
     .where('heartbeat_at', '>', sql<string>`clock_timestamp() - make_interval(hours => ${RESUMABLE_HOURS})`)
     .returningAll()
-    // Nothing that a run read is older than the run.
+    // All that a run read is younger than its start.
     .returning(
       sql<boolean>`started_at < clock_timestamp() - make_interval(mins => ${PROVING_MINUTES})`.as(
         'is_outdated',
@@ -91,7 +90,12 @@ async function giveUpOldRuns(db: Database, resource: string): Promise<void> {
   await transact(db, async (trx) => {
     await trx
       .updateTable('sync_runs')
-      .set({ state: 'interrupted', checkpoint: null, finished_at: sql<string>`clock_timestamp()` })
+      .set({
+        state: 'interrupted',
+        error: 'its process ended without noting why: it was killed, or could not write to the database',
+        checkpoint: null,
+        finished_at: sql<string>`clock_timestamp()`,
+      })
       .where('resource', '=', resource)
       .where('state', '=', 'running')
       .execute();
@@ -103,20 +107,12 @@ async function giveUpOldRuns(db: Database, resource: string): Promise<void> {
 }
 
 /**
- * Lets the run's walk begin anew, and returns the run as it is then: what it has seen and its checkpoint are deleted,
- * its figures stay. Idempotent: yes.
- *
- * Throws: Busy where the run has ended already, or another process has taken it over.
+ * Deletes the run's checkpoint and seen rows, so that its walk starts over, and returns it. Its figures stay.
+ * Idempotent: yes. Throws: as changeRun.
  */
 export async function restartWalk(db: Database, run: OwnRun): Promise<SyncRun> {
   return transact(db, async (trx) => {
-    const restarted = await trx
-      .updateTable('sync_runs')
-      .set({ checkpoint: null, distinct_seen: 0 })
-      .where(isStillOwn(run))
-      .returningAll()
-      .executeTakeFirst();
-    if (restarted === undefined) throw takenOver(run);
+    const restarted = await changeRun(trx, run, { checkpoint: null, distinct_seen: 0 });
     await forgetSeenRows(trx, run.id);
     return restarted;
   });

@@ -1,4 +1,4 @@
-// Asks the run log which runs read all of their resource, whatever their mode, and what was synced since a moment.
+// Questions to the run log: which runs read all of their resource, and which resources were synced since a moment.
 
 import { type RawBuilder, sql } from 'kysely';
 import type { ListedResource } from '../../contract/resources.ts';
@@ -7,12 +7,12 @@ import { onlyRow } from '../../db/only-row.ts';
 import type { RunMode } from '../../db/tables.ts';
 
 /**
- * In SQL, that a run has read everything that it should: for the schedules, as `listSyncedSince` explains, and for the
- * pruning of the run log, which keeps the last of them.
+ * The SQL condition that a run has read everything that it should, as `listSyncedSince` explains. The pruning of the
+ * run log keeps the last such run.
  */
 export const HAS_READ = sql`(verified or state = 'partial' and attempt = 1)`;
 
-/** Returns whether everything of the resource was ever read, and verified. */
+/** Returns whether a verified run has ever read all of the resource. */
 export async function wasEverRead(db: Database, resource: string): Promise<boolean> {
   const { rows } = await sql`
     select from sync_runs where resource = ${resource} and verified and reads_everything limit 1
@@ -21,9 +21,9 @@ export async function wasEverRead(db: Database, resource: string): Promise<boole
 }
 
 /**
- * Returns whether some of the records have a row, and none of these was first seen after the end of the last verified
- * run of the resource; false where there is no such run. What was rejected has no row, and may be new. So is
- * whatever a run stored that ended otherwise: it says nothing of the records that come after it in the list.
+ * Returns whether some of the records have a row, and all these rows were first seen before the end of the last
+ * verified run of the resource; false if there is no such run. A rejected record has no row, and may be new. A row that
+ * an unverified run stored says nothing about the records after it in the list.
  */
 export async function areRowsOld(
   db: Database,
@@ -38,7 +38,7 @@ export async function areRowsOld(
   return onlyRow(answer, 'the age of the rows').are_old;
 }
 
-/** Returns the last verified run of the resource that read everything, of those before that one; null: none. */
+/** Returns the last verified run of the resource that read everything, before the given one; null if there is none. */
 export async function lastWholeRun(
   database: Database | DatabaseTransaction,
   { resource, before }: { resource: string; before: number },
@@ -51,11 +51,12 @@ export async function lastWholeRun(
 }
 
 /**
- * Returns the resources of which a run, of this mode or a full one, has read everything that it should since then. One
- * that ended unverified counts, since another would most likely too; unless it was resumed, since a fresh one may not.
+ * Returns the resources of which a run, of this mode or a full one, has read everything that it should since then. A
+ * run that ended unverified counts, because the next would most likely end so too; a resumed one does not, because a
+ * new run may be verified.
  *
- * A delta of referrals goes by the counters of affiliates. One that began before the first such run of affiliates ended
- * does not count: affiliates failed when it was their turn.
+ * A delta of referrals depends on the counters of affiliates. It does not count if it began before the first such run
+ * of affiliates ended: the sync of affiliates before it had failed.
  *
  * Units: milliseconds since 1970, by the database's clock.
  */
@@ -76,9 +77,8 @@ export async function listSyncedSince(db: Database, mode: RunMode, sinceMs: numb
 }
 
 /**
- * Returns the resources of which a run, of this mode or a full one, has ended since then, or failed.
- *
- * Units: as listSyncedSince.
+ * Returns the resources of which a run, of this mode or a full one, ended or failed since then. Units: as
+ * listSyncedSince.
  */
 export async function listTriedSince(db: Database, mode: RunMode, sinceMs: number): Promise<string[]> {
   const { rows } = await sql<{ resource: string }>`
@@ -91,9 +91,9 @@ export async function listTriedSince(db: Database, mode: RunMode, sinceMs: numbe
 
 /**
  * Returns whether a full run of the resource that began since then has read everything that it should, as
- * `listSyncedSince` has it. For what a run looks up on its way: one that began before may have looked too early.
+ * `listSyncedSince` defines it. Accepted deletions are searched at the start of a run: an earlier start was too early.
  *
- * Units: milliseconds since 1970, by the database's clock.
+ * Units: as listSyncedSince.
  */
 export async function wasSyncBegunSince(db: Database, resource: string, sinceMs: number): Promise<boolean> {
   const { rows } = await sql`
@@ -105,7 +105,7 @@ export async function wasSyncBegunSince(db: Database, resource: string, sinceMs:
   return rows.length > 0;
 }
 
-/** Returns the condition that the program refused a sync of the resource since then, as it does what it has not. */
+/** Returns the condition that the API refused a sync of the resource since then, as it refuses a list that it lacks. */
 export function wasRefusedSince(
   resource: RawBuilder<unknown>,
   moment: RawBuilder<unknown>,

@@ -1,10 +1,10 @@
-// What every chart has in common: a drawing that says what it shows, its key, and its figures as a table. Drawn on the
-// server; a browser needs no script for it.
+// The parts that every chart has: a drawing with a description, its key, and its figures as a table. Drawn on the
+// server, without a script.
 
 import { type ScaleLinear, scaleLinear } from 'd3-scale';
 import { type Html, html, type Part } from '../html.ts';
 
-/** Units: those of the drawing, which is as wide as its place on the page. */
+/** In units of the drawing, which is as wide as its place in the view. */
 export interface Box {
   readonly width: number;
   readonly height: number;
@@ -25,10 +25,10 @@ export interface KeyEntry {
 }
 
 export interface PlotParts {
-  /** Lower-case letters and hyphens, once on a page. */
+  /** Lower-case letters and hyphens, once in a view. */
   readonly id: string;
   readonly title: string;
-  /** What the chart shows, in a sentence or two, for whoever cannot see it. */
+  /** A sentence or two, for a screen reader. */
   readonly description: string;
   readonly box: Box;
   readonly drawing: Part;
@@ -37,7 +37,7 @@ export interface PlotParts {
   readonly figures: Html;
 }
 
-/** Returns the scale that places a value within the height of the box; it holds 0 and all values. */
+/** The scale includes 0 and all values. */
 export function scaleHeight(
   { height, bottom, top }: Box,
   values: readonly number[],
@@ -48,9 +48,8 @@ export function scaleHeight(
     .range([height - bottom, top]);
 }
 
-/** Returns the chart with its key and its figures. */
 export function plot({ id, title, description, box, drawing, key, figures }: PlotParts): Html {
-  return html`<figure class="chart" id="${id}">
+  return html`<figure class="chart${box.width === HALF.width && ' half'}" id="${id}">
 <figcaption>${title}</figcaption>
 ${
   key.length > 0 &&
@@ -70,7 +69,12 @@ ${figures}
 </figure>`;
 }
 
-/** Returns the horizontal lines of the scale with what each is worth; the one of zero is the base. */
+/** Returns the line with the sums of what lies before or after the drawing; null if there is nothing. */
+export function sayBeyond(when: 'Earlier' | 'Later', sums: readonly string[]): Html | null {
+  return sums.length === 0 ? null : html`<p>${when}: ${sums.join(', ')}.</p>`;
+}
+
+/** Returns the horizontal lines of the scale with their values. */
 export function drawScale(
   scale: ScaleLinear<number, number>,
   box: Box,
@@ -84,10 +88,10 @@ export function drawScale(
     );
 }
 
-/** Returns the first, the middle and the last label, below the drawing. */
+/** Returns the first, the middle and the last label, below the drawing; without the middle if there are only a few. */
 export function drawLabels(labels: readonly string[], box: Box, center: (index: number) => number): Html[] {
   const last = labels.length - 1;
-  const places = [...new Set(last < 2 ? [0, last] : [0, Math.floor(last / 2), last])].filter(
+  const places = [...new Set(last < 4 ? [0, last] : [0, Math.floor(last / 2), last])].filter(
     (place) => place >= 0,
   );
   return places.map((place) => {
@@ -97,7 +101,7 @@ export function drawLabels(labels: readonly string[], box: Box, center: (index: 
   });
 }
 
-/** Returns a coordinate as text: a tenth is finer than any screen. */
+/** A tenth of a unit is finer than any screen. */
 export function at(value: number): string {
   return String(Math.round(value * 10) / 10);
 }

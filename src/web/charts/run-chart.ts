@@ -1,25 +1,53 @@
-// The last runs as bars, one for each: how many records, how many requests, or how long. One that did not succeed is
-// marked by a shape as well as by a colour.
+// The last runs as bars: records, requests and duration. A run that did not succeed has a shape as well as a colour.
 
 import { scaleBand } from 'd3-scale';
 import { type SymbolType, symbol, symbolCircle, symbolCross, symbolSquare, symbolTriangle } from 'd3-shape';
+import { formatCount, formatDay, formatTimestamp } from '../../contract/format.ts';
 import type { RunPoint } from '../../reports/read-runs.ts';
+import { momentOf, tookOf } from '../cells.ts';
 import { type Html, html } from '../html.ts';
 import { column, numbers, table } from '../table.ts';
-import { momentOf } from '../words.ts';
 import { at, drawLabels, drawScale, HALF, plot, scaleHeight, spellCompact } from './plot.ts';
 
-export interface RunMeasure {
+interface RunMeasure {
   readonly id: string;
   readonly title: string;
-  /** What is counted: the heading of its column. */
+  /** The heading of its column. */
   readonly unit: string;
   readonly read: (run: RunPoint) => number;
-  /** Returns a figure as the table and the tips spell it. */
+  /** For the table and the tooltips. */
   readonly spell: (value: number) => string;
-  /** Returns what a line of the scale is called; the greatest value says in which unit. Spelled short if left out. */
+  /** For the scale; `most` decides the unit. spellCompact if left out. */
   readonly spellTick?: (value: number, most: number) => string;
 }
+
+const MEASURES: readonly RunMeasure[] = [
+  {
+    id: 'chart-records',
+    title: 'Records read',
+    unit: 'records',
+    read: ({ records }) => records,
+    spell: formatCount,
+  },
+  {
+    id: 'chart-requests',
+    title: 'Requests sent',
+    unit: 'requests',
+    read: ({ requests }) => requests,
+    spell: formatCount,
+  },
+  {
+    id: 'chart-duration',
+    title: 'Time taken',
+    unit: 'time',
+    read: ({ duration_seconds }) => duration_seconds,
+    spell: tookOf,
+    spellTick: (seconds, most) => {
+      const [size, word] = most >= 7200 ? [3600, 'h'] : most >= 120 ? [60, 'min'] : [1, 's'];
+      return `${Math.round((seconds / size) * 10) / 10} ${word}`;
+    },
+  },
+];
 
 interface Sign {
   readonly label: string;
@@ -29,7 +57,7 @@ interface Sign {
   readonly turn: number;
 }
 
-/** A run that succeeded has none. */
+/** By state; a run that succeeded has none. */
 const SIGNS: Readonly<Record<string, Sign>> = {
   failed: { label: 'failed', bar: 'bar-bad', sign: 'sign-bad', shape: symbolCross, turn: 45 },
   interrupted: { label: 'interrupted', bar: 'bar-bad', sign: 'sign-bad', shape: symbolSquare, turn: 0 },
@@ -38,13 +66,16 @@ const SIGNS: Readonly<Record<string, Sign>> = {
 };
 
 const SIGN_AREA = 64;
-/** Within these, labels have the time of day. */
+/** Up to this span, labels have the time of day. */
 const FEW_DAYS_MS = 3 * 86_400_000;
-/** A run of next to nothing is still a run. */
+/** So that a run of nothing is visible. */
 const LEAST_HEIGHT = 2;
 
-/** Returns the chart of one measure. */
-export function drawRuns(runs: readonly RunPoint[], measure: RunMeasure): Html {
+export function drawRuns(runs: readonly RunPoint[]): Html {
+  return html`<div class="charts">${MEASURES.map((measure) => drawMeasure(runs, measure))}</div>`;
+}
+
+function drawMeasure(runs: readonly RunPoint[], measure: RunMeasure): Html {
   const box = HALF;
   const { id, title, read, spell, spellTick = spellCompact } = measure;
   const most = Math.max(1, ...runs.map(read));
@@ -89,12 +120,11 @@ function drawSign({ shape, sign, turn }: Sign, x: number, y: number): Html {
   return html`<path class="${sign}" transform="translate(${at(x)} ${at(y)}) rotate(${turn})" d="${path}"/>`;
 }
 
-// Days alone would be the same day again and again.
 function labelsOf(runs: readonly RunPoint[]): string[] {
   const times = runs.map(({ started_at }) => Date.parse(started_at));
   const isShort = Math.max(...times) - Math.min(...times) < FEW_DAYS_MS;
   return runs.map(({ started_at }) =>
-    isShort ? started_at.slice(5, 16).replace('T', ' ') : started_at.slice(0, 10),
+    isShort ? formatTimestamp(started_at).slice(5, 16) : formatDay(started_at),
   );
 }
 

@@ -1,23 +1,19 @@
-// What somebody was notified of, or should have been: the open alerts, and the last ones that are resolved.
+// The open alerts and the last resolved ones, and who was notified of each.
 
 import { counted } from '../../contract/format.ts';
 import type { Figure } from '../../reports/figure.ts';
 import type { AlertStatus, NoticeStatus } from '../../reports/read-alerts.ts';
+import { momentOf } from '../cells.ts';
 import { type Html, html } from '../html.ts';
 import { section } from '../section.ts';
-import { momentOf } from '../words.ts';
 
-/** Returns the section. */
 export function showAlerts(figure: Figure<AlertStatus>): Html {
   const { rows } = figure;
   return section({
     id: 'alerts',
     title: 'Alerts',
     figure,
-    body:
-      rows.length === 0
-        ? html`<p>None is open, and none was so far.</p>`
-        : html`<ul class="rows">${rows.map(showAlert)}</ul>`,
+    body: rows.length === 0 ? html`<p>None so far.</p>` : html`<ul class="rows">${rows.map(showAlert)}</ul>`,
   });
 }
 
@@ -29,16 +25,16 @@ function showAlert(alert: AlertStatus): Html {
     error_code !== null && html` (<code>${error_code}</code>)`
   }</p>
 <p class="split quiet"><span><code>${code}</code> · since ${momentOf(since)}${
-    resolved_at !== null && html` · well again ${momentOf(resolved_at)}`
+    resolved_at !== null && html` · resolved ${momentOf(resolved_at)}`
   }</span>
 <span>${describeNotices(notices)}</span></p>
 </li>
 `;
 }
 
-/** Returns who was notified, or why nobody was; words without a full stop. */
+/** Without a full stop. */
 function describeNotices(notices: readonly NoticeStatus[]): string {
-  if (notices.length === 0) return 'nobody was notified: no channel was set up';
+  if (notices.length === 0) return 'not notified: no channel is set up';
   return notices.map(describeNotice).join(', ');
 }
 
@@ -56,7 +52,7 @@ function describeNotice({ kind, channel, state, attempts, last_error_code }: Not
     case 'given_up':
       return `not ${subject} ${by}: given up after ${counted(attempts, 'attempt')}${why}`;
     case 'skipped':
-      return `not ${subject} ${by}: of no use any more`;
+      return `not ${subject} ${by}: no longer of use`;
   }
 }
 

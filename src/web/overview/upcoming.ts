@@ -1,12 +1,22 @@
-// What comes next by itself: schedules, polls, and payments that are tried again.
+// The next scheduled syncs and exports, polls, and retries of payments.
 
 import type { Timestamp } from '../../contract/timestamp.ts';
 import type { Figure } from '../../reports/figure.ts';
 import type { NextPoll } from '../../reports/read-activity.ts';
+import { durationOf, momentOf } from '../cells.ts';
 import { type Html, html } from '../html.ts';
 import { section } from '../section.ts';
-import type { Upcoming } from '../upcoming.ts';
-import { durationOf, momentOf } from '../words.ts';
+
+export interface Upcoming {
+  /** Such as: full sync. */
+  readonly what: string;
+  /** In milliseconds since 1970. */
+  readonly atMs: number;
+  /** The same in the schedule's time zone, and in UTC. */
+  readonly moment: string;
+  /** The variable with its schedule. */
+  readonly variable: string;
+}
 
 export interface UpcomingFacts {
   readonly now: Timestamp;
@@ -15,33 +25,36 @@ export interface UpcomingFacts {
   readonly nextTry: Timestamp | null;
 }
 
-/** Returns the section. */
 export function showUpcoming({ now, scheduled, nextPoll, nextTry }: UpcomingFacts): Html {
   const rows = [
-    ...scheduled.map(({ what, at, variable }) => ({ what, at, why: variable })),
+    ...scheduled.map(({ what, atMs, moment, variable }) => ({ what, atMs, moment, why: variable })),
     ...nextPoll.rows.flatMap(({ next_poll_at: at }) =>
-      at === null ? [] : [{ what: 'Poll of known commissions', at, why: null }],
+      at === null ? [] : [unscheduled('Poll of known commissions', at)],
     ),
-    ...(nextTry === null ? [] : [{ what: 'Another try of a payment', at: nextTry, why: null }]),
-  ].toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
+    ...(nextTry === null ? [] : [unscheduled('Retry of a payment', nextTry)]),
+  ].toSorted((a, b) => a.atMs - b.atMs);
   return section({
     id: 'upcoming',
-    title: 'What comes next',
+    title: 'Next',
     figure: nextPoll,
     body:
       rows.length === 0
-        ? html`<p>Nothing by itself: no schedule is set in this process.</p>`
+        ? html`<p>Nothing: no schedule is set.</p>`
         : html`<ul class="rows">${rows.map(
-            ({ what, at, why }) => html`<li class="split"><span><strong>${what}</strong>${
+            ({ what, atMs, moment, why }) => html`<li class="split"><span><strong>${what}</strong>${
               why !== null && html` <small><code>${why}</code></small>`
             }</span>
-<span><strong>${waitUntil(now, at)}</strong> <span class="quiet">· ${momentOf(at)}</span></span></li>
+<span><strong>${waitUntil(now, atMs)}</strong> <span class="quiet">· ${moment}</span></span></li>
 `,
           )}</ul>`,
   });
 }
 
-function waitUntil(now: Timestamp, at: Timestamp): string {
-  const seconds = (Date.parse(at) - Date.parse(now)) / 1000;
+function unscheduled(what: string, at: Timestamp) {
+  return { what, atMs: Date.parse(at), moment: momentOf(at), why: null };
+}
+
+function waitUntil(now: Timestamp, atMs: number): string {
+  const seconds = (atMs - Date.parse(now)) / 1000;
   return seconds <= 0 ? 'now' : `in ${durationOf(seconds)}`;
 }

@@ -1,16 +1,11 @@
 // Files for people: what they hold comes back as it was, and no spreadsheet runs any of it.
 
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { withLifetime } from '../../../src/cli/lifetime.ts';
+import { expect, test } from 'vitest';
 import { writeCsv, writeWorkbook } from '../../../src/cli/output/table-writer.ts';
-import { openWholeFile } from '../../../src/cli/output/whole-file.ts';
-import { readCsv } from '../../../src/commissions/files/csv-table.ts';
-import { readWorkbook } from '../../../src/commissions/files/workbook-table.ts';
+import { readCsv } from '../../../src/payments/files/csv-table.ts';
+import { readWorkbook } from '../../../src/payments/files/workbook-table.ts';
 import { sized } from '../../support/sizes.ts';
 import { readSheet } from '../../support/workbook-parts.ts';
 
@@ -21,6 +16,10 @@ const text = fc
   .filter((value) => value.isWellFormed() && !/[\p{Cc}\ufffe\uffff]/u.test(value));
 
 test('any text comes back from CSV as it was, and none of it begins as a formula', () => {
+  const form = { delimiter: ',', hasMark: false, decimal: '.' } as const;
+  expect(writeCsv({ header: ['=1+1', '@cmd', 'name'], rows: [] }, form).toString()).toBe(
+    "'=1+1,'@cmd,name\r\n",
+  );
   fc.assert(
     fc.property(
       fc.array(fc.tuple(text, text), { minLength: 1, maxLength: 5 }),
@@ -47,12 +46,6 @@ test('any text comes back from CSV as it was, and none of it begins as a formula
       ],
     },
   );
-});
-
-test('a name of a column begins no formula in CSV either', () => {
-  const form = { delimiter: ',', hasMark: false, decimal: '.' } as const;
-  const bytes = writeCsv({ header: ['=1+1', '@cmd', 'name'], rows: [] }, form);
-  expect(bytes.toString()).toBe("'=1+1,'@cmd,name\r\n");
 });
 
 test('any text, number and date comes back from a workbook as it was, and none of it is a formula', async () => {
@@ -83,26 +76,4 @@ test('any text, number and date comes back from a workbook as it was, and none o
   // What no XML may hold, whoever wrote it into a name.
   const odd = await writeWorkbook({ header: ['text'], rows: [['a\ufffe\u0007b']] });
   expect(readSheet(odd).get('A2')?.value).toBe('a\ufffd_x0007_b');
-});
-
-let directory: string;
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-whole-'));
-});
-afterAll(() => rm(directory, { recursive: true, force: true }));
-
-test('a file that was opened and not written leaves what was there, and nothing beside it', async () => {
-  const path = join(directory, 'result.csv');
-  await writeFile(path, 'old');
-  const work = withLifetime(async (lifetime) => {
-    await openWholeFile(path, lifetime, { mayReplace: true });
-    throw new Error('the program is down');
-  });
-  await expect(work).rejects.toThrow('the program is down');
-  expect([await readdir(directory), await readFile(path, 'utf8')]).toEqual([['result.csv'], 'old']);
-  await withLifetime(async (lifetime) => {
-    await (await openWholeFile(path, lifetime, { mayReplace: true })).write(Buffer.from('new'));
-    return 0;
-  });
-  expect([await readdir(directory), await readFile(path, 'utf8')]).toEqual([['result.csv'], 'new']);
 });

@@ -2,10 +2,9 @@
 
 import { sql } from 'kysely';
 import { beforeEach, expect, test } from 'vitest';
-import { type Database, makeDatabase } from '../../../src/db/database.ts';
+import type { Database } from '../../../src/db/database.ts';
 import { openRun } from '../../../src/mirror/runs/open-run.ts';
-import { recordSkippedRun } from '../../../src/mirror/runs/stop-run.ts';
-import { saveProgress, startRun } from '../../../src/mirror/runs/sync-runs.ts';
+import { recordSkippedRun, saveProgress, startRun } from '../../../src/mirror/runs/sync-runs.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { buildReferral } from '../build-records.ts';
 import { at, load } from '../load.ts';
@@ -13,7 +12,7 @@ import { at, load } from '../load.ts';
 let db: Database;
 
 beforeEach(async () => {
-  db = makeDatabase((await createTestDatabase()).pool);
+  ({ db } = await createTestDatabase());
 });
 
 const resource = 'referrals' as const;
@@ -52,7 +51,8 @@ test.each([
   expect(await countSeenRows()).toBe(1);
 });
 
-const GIVEN_UP = { state: 'interrupted', checkpoint: null, finished_at: expect.any(String) };
+const error = expect.stringMatching(/^its process ended without noting why/);
+const GIVEN_UP = { state: 'interrupted', error, checkpoint: null, finished_at: expect.any(String) };
 
 test.each([
   ['has another mode', `mode = 'delta'`, GIVEN_UP],

@@ -1,22 +1,21 @@
 import { sql } from 'kysely';
 import { beforeEach, expect, test } from 'vitest';
-import { type Database, makeDatabase } from '../../../src/db/database.ts';
-import { Busy } from '../../../src/errors.ts';
+import { Busy } from '../../../src/base/errors.ts';
+import type { Database } from '../../../src/db/database.ts';
 import { noteCounters } from '../../../src/mirror/runs/covered-counters.ts';
 import { openRun, restartWalk } from '../../../src/mirror/runs/open-run.ts';
-import { holdRun } from '../../../src/mirror/runs/own-run.ts';
 import { readSeenRows } from '../../../src/mirror/runs/seen-rows.ts';
-import { stopRun } from '../../../src/mirror/runs/stop-run.ts';
 import {
   finishRun,
+  holdRun,
   type RunEnd,
   type SyncRun,
   saveDrift,
   savePlan,
   saveProgress,
   startRun,
+  stopRun,
 } from '../../../src/mirror/runs/sync-runs.ts';
-import { makeDriftWatch } from '../../../src/records/drift-watch.ts';
 import { countWaiting } from '../../support/count-waiting.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { buildAffiliate, buildReferral } from '../build-records.ts';
@@ -26,8 +25,7 @@ let pool: TestDatabase['pool'];
 let db: Database;
 
 beforeEach(async () => {
-  ({ pool } = await createTestDatabase());
-  db = makeDatabase(pool);
+  ({ db, pool } = await createTestDatabase());
 });
 
 const resource = 'referrals' as const;
@@ -51,35 +49,6 @@ async function countSeen(run: SyncRun): Promise<number> {
 function readRuns() {
   return db.selectFrom('sync_runs').selectAll().where('resource', '=', resource).orderBy('id').execute();
 }
-
-test('a run adds up batch by batch, and ends without checkpoint and without seen rows', async () => {
-  const run = await startRun(db, { resource, mode: 'full' });
-  expect(run).toMatchObject({ state: 'running', rows_seen: 0, finished_at: null });
-  for (const second of [1, 2]) {
-    const pages = [{ observedAt: at(second), records: [buildReferral(), buildReferral()] }];
-    const rows = await load(db, { resource, runId: run.id, pages });
-    const progress = { requests: 1, pages: 1, rows, distinct: rows.fresh, totalUpstream: 4 };
-    await saveProgress(db, run, { ...progress, checkpoint: { page: second } });
-  }
-  expect(await readRuns()).toMatchObject([
-    {
-      id: run.id,
-      state: 'running',
-      rows_seen: 4,
-      rows_inserted: 4,
-      distinct_seen: 4,
-      total_upstream: 4,
-      requests: 2,
-      checkpoint: { page: 2 },
-    },
-  ]);
-  expect(await countSeen(run)).toBe(4);
-  const ended = await finish(run);
-  expect(ended).toMatchObject({ state: 'succeeded', verified: true, checkpoint: null });
-  expect(ended.finished_at).not.toBeNull();
-  expect(await countSeen(run)).toBe(0);
-  expect(await db.selectFrom('seen_rows').selectAll().execute()).toEqual([]);
-});
 
 test('a batch, taking a run up and its end each say that it is alive', async () => {
   const steps = [
@@ -187,35 +156,6 @@ test('a run deletes nothing without having been verified', async () => {
   await expect(
     finish(run, { ...END, verified: false, reason: 'unverified', rowsDeleted: 1 }),
   ).rejects.toThrow(/sync_runs_only_a_verified_run_deletes/);
-});
-
-test('what drifted from the contract is stored once per run, field and kind', async () => {
-  const drift = makeDriftWatch();
-  const run = await startRun(db, { resource, mode: 'full' });
-  const { visits: _, ...shorter } = buildReferral({
-    vip: true,
-    customer: { platform: 'stripe', id: 'c', name: null, email: null, shoe: { size: 43 } },
-    affiliate: buildAffiliate({ badge: ['gold'] }),
-  });
-  const broken = buildReferral({ conversion_state: 7, visits: undefined });
-  const { visits: __, ...retyped } = broken;
-  await load(db, {
-    resource,
-    runId: run.id,
-    drift,
-    pages: [{ observedAt: at(1), records: [shorter, retyped] }],
-  });
-  expect(await saveDrift(db, { runId: run.id, resource }, drift.findings())).toHaveLength(5);
-  expect(await saveDrift(db, { runId: run.id, resource }, drift.findings())).toHaveLength(5);
-  const stored = await db.selectFrom('schema_drift').selectAll().orderBy('field').execute();
-  const base = { run_id: run.id, resource, occurrences: 1 };
-  expect(stored).toEqual([
-    { ...base, field: 'affiliate.badge', kind: 'appeared', found: 'array' },
-    { ...base, field: 'conversion_state', kind: 'retyped', found: 'number' },
-    { ...base, field: 'customer.shoe', kind: 'appeared', found: 'object' },
-    { ...base, field: 'vip', kind: 'appeared', found: 'boolean' },
-    { ...base, field: 'visits', kind: 'vanished', found: null },
-  ]);
 });
 
 test('drift is new where neither the last verified run that read everything had it, nor any run since', async () => {

@@ -2,14 +2,14 @@
 
 import { sql } from 'kysely';
 import { beforeEach, expect, test } from 'vitest';
-import { type Database, makeDatabase } from '../../../src/db/database.ts';
+import type { Database } from '../../../src/db/database.ts';
 import { lastWholeRun, wasEverRead, wasRefusedSince } from '../../../src/mirror/runs/whole-runs.ts';
 import { createTestDatabase } from '../../support/database.ts';
 
 let db: Database;
 
 beforeEach(async () => {
-  db = makeDatabase((await createTestDatabase()).pool);
+  ({ db } = await createTestDatabase());
 });
 
 interface Ended {

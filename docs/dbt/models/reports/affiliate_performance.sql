@@ -1,4 +1,4 @@
--- Made by npm run dbt.
+-- Made by npm run docs.
 select
   affiliate_id,
   currency,

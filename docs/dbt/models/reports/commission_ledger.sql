@@ -1,4 +1,4 @@
--- Made by npm run dbt.
+-- Made by npm run docs.
 select
   request,
   commission_id,
@@ -21,5 +21,9 @@ select
   outcome,
   note,
   reason,
-  requested_by
+  requested_by,
+  followed_by,
+  payout_id,
+  commissions,
+  commission_ids
 from {{ source('mirror_reports', 'commission_ledger') }}

@@ -1,4 +1,4 @@
--- Made by npm run dbt.
+-- Made by npm run docs.
 select
   id,
   created_at,
@@ -13,5 +13,7 @@ select
   voided_at,
   affiliate_id,
   referral_id,
-  _changed_at
+  _changed_at,
+  processor_account_id,
+  payout_id
 from {{ source('mirror_reports', 'commissions') }}

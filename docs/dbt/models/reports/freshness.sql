@@ -1,4 +1,4 @@
--- Made by npm run dbt.
+-- Made by npm run docs.
 select
   resource,
   everything_as_of,
@@ -20,5 +20,9 @@ select
   last_run_saved_age_seconds,
   last_run_finished_at,
   last_run_error_code,
-  last_run_error
+  last_run_error,
+  failing_since,
+  unverified_since,
+  last_run_unanswered_seconds,
+  last_run_unanswered_attempt
 from {{ source('mirror_reports', 'freshness') }}

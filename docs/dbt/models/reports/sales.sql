@@ -1,4 +1,4 @@
--- Made by npm run dbt.
+-- Made by npm run docs.
 select
   id,
   created_at,

@@ -1,4 +1,4 @@
--- Made by npm run dbt.
+-- Made by npm run docs.
 select
   id,
   created_at,
@@ -11,6 +11,8 @@ select
   paid_at,
   state,
   voided_at,
+  processor_account_id,
+  payout_id,
   _changed_at
 from {{ source('mirror', 'commissions') }}
 where _deleted_at is null

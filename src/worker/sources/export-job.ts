@@ -1,0 +1,82 @@
+// The source `export`: after each tick of EXPORT_CRON, every table and view that is configured is exported once.
+// The table exports says whether it was. One at a time in a process: an export holds connections.
+
+import type { Logger } from '../../base/log.ts';
+import type { ScheduledExports } from '../../config/process/exports.ts';
+import type { MoneyFormat } from '../../contract/money.ts';
+import { exportRecorded, type RecordedDeps, readLastExport } from '../../exports/recorded-export.ts';
+import type { CollectingTarget } from '../../exports/targets/target.ts';
+import {
+  type Item,
+  type JobContext,
+  type JobOutcome,
+  type JobSource,
+  PRIORITY,
+} from '../queue/job-source.ts';
+import { lastTick } from '../queue/schedules.ts';
+
+const NAME = 'export';
+/** The wait while another process exports it. */
+const BUSY_MS = 30_000;
+
+export interface ExportSourceDeps extends RecordedDeps {
+  readonly log: Logger;
+}
+
+export interface ExportSourceOptions extends Omit<ScheduledExports, 'target'> {
+  readonly mirrorSchema: string;
+  readonly money: MoneyFormat;
+  readonly target: CollectingTarget;
+}
+
+/** Returns the source. An export that was given up is due again with the next tick. */
+export function makeExportSource(deps: ExportSourceDeps, options: ExportSourceOptions): JobSource {
+  const { mirrorSchema, money, target, format, whole, changes, pattern, timezone } = options;
+  const schedule = { name: NAME, pattern, timezone };
+  const objects = [
+    ...whole.map((name) => ({ name, isForChanges: false })),
+    ...changes.map((name) => ({ name, isForChanges: true })),
+  ];
+  let last: Promise<unknown> = Promise.resolve();
+  const run = (object: (typeof objects)[number], context: JobContext): Promise<JobOutcome> => {
+    const running = last.then(() => exportOne(object, context));
+    last = running.catch(() => undefined);
+    return running;
+  };
+  const exportOne = async (object: (typeof objects)[number], { signal }: JobContext): Promise<JobOutcome> => {
+    signal.throwIfAborted();
+    const input = { ...object, mirrorSchema, money, target, format, isByDay: false, signal };
+    const outcome = await exportRecorded(deps, input);
+    if (outcome.kind === 'busy') return { kind: 'later', waitMs: BUSY_MS };
+    const { manifest, location } = outcome.exported;
+    if (location !== null) {
+      deps.log.info({ object: object.name, rows: manifest.rows, location }, 'export.written');
+    }
+    return { kind: 'done' };
+  };
+  return {
+    name: NAME,
+    needsProgram: false,
+    schedules: [schedule],
+    async findDue(moment) {
+      const tickMs = lastTick(schedule, moment);
+      if (tickMs === null) return [];
+      const due: Item[] = [];
+      for (const object of objects) {
+        const lastMs = await readLastExport(deps.db, { ...object, mirrorSchema, target });
+        if (lastMs !== null && lastMs >= tickMs) continue;
+        const subject = [NAME, object.isForChanges ? 'changes' : 'whole', object.name]
+          .join('-')
+          .replace(/[^\w-]/g, '-')
+          .replaceAll('_', '-');
+        due.push({
+          id: `${subject}-${tickMs}`,
+          subject,
+          priority: PRIORITY.upkeep,
+          run: (context) => run(object, context),
+        });
+      }
+      return due;
+    },
+  };
+}

@@ -1,0 +1,50 @@
+// What tests of the metrics need: a scrape of metrics over a database, and its lines.
+
+import type { Pool } from 'pg';
+import { makeLogger } from '../../../src/base/log.ts';
+import { makeDatabase } from '../../../src/db/database.ts';
+import { type MetricsDeps, makeMetrics } from '../../../src/observe/metrics/make-metrics.ts';
+import { makeRecorder, type Recorder } from '../../../src/observe/metrics/recorder.ts';
+
+export interface Scraper {
+  readonly recorder: Recorder;
+  /** Returns what Prometheus would be answered. */
+  scrape(): Promise<string>;
+}
+
+const SETTINGS = {
+  version: '1.2.3',
+  maxAgeSeconds: 26 * 3600,
+  rateLimit: { requests: 45, windowSeconds: 30 },
+};
+
+/** Returns the metrics of a worker on that database whose queue has one job waiting. */
+export function makeScraper(pool: Pool, deps: Partial<MetricsDeps> = {}): Scraper {
+  const recorder = makeRecorder();
+  const countJobs = async () => ({ waiting: 1, active: 0 });
+  const log = makeLogger('silent');
+  const read = makeMetrics(
+    {
+      db: makeDatabase(pool),
+      mirrorSchema: 'mirror',
+      readSpace: async () => null,
+      log,
+      recorder,
+      countJobs,
+      ...deps,
+    },
+    SETTINGS,
+  );
+  return { recorder, scrape: async () => (await read()).text };
+}
+
+/** Returns the value of a series, written as Prometheus shows it; null where it is not there. */
+export function readValue(text: string, series: string): number | null {
+  const line = text.split('\n').find((one) => one.startsWith(`${series} `));
+  return line === undefined ? null : Number(line.slice(series.length + 1));
+}
+
+/** Returns the names of all metrics that the scrape describes. */
+export function namesOf(text: string): string[] {
+  return [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name = '']) => name);
+}
