@@ -26,6 +26,7 @@ import { type RunningWorker, startWorker } from '../../worker/queue/start-worker
 import { TIMINGS } from '../../worker/queue/timings.ts';
 import { readQueueId } from '../../worker/queue/worker-state.ts';
 import { makeCommissionsSource } from '../../worker/sources/commissions-job.ts';
+import { makeExportTurns } from '../../worker/sources/export-turns.ts';
 import { makeListsSource } from '../../worker/sources/list-job.ts';
 import { makePollSource } from '../../worker/sources/poll-job.ts';
 import { probeProgram } from '../../worker/sources/probe-program.ts';
@@ -101,7 +102,7 @@ export async function startWork(
     retry,
   });
   await retry(() => noteListSettings(db, program.optionalLists));
-  const exportSources = await retry(() => makeExportSources(program));
+  const exportSources = await retry(() => makeExportSources(program, makeExportTurns()));
 
   const meter = {
     ...recorder,
