@@ -47,6 +47,11 @@ export async function transact<T>(
   }
 }
 
+/** Runs `work` in a transaction that reads only, and returns its result. Throws: as transact; it is not repeated. */
+export async function readOnly<T>(db: Database, work: (trx: DatabaseTransaction) => Promise<T>): Promise<T> {
+  return await db.transaction().setAccessMode('read only').execute(work);
+}
+
 function isLost(error: unknown): boolean {
   return asDatabaseError(error) instanceof DatabaseUnreachable;
 }
