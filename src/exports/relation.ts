@@ -4,8 +4,9 @@
 // Decision: a name means the view of the reports schema, as an analyst expects. For changes (--since, --incremental) it
 // means the mirror's table, because only that keeps deleted rows.
 
-import { type ClientBase, escapeIdentifier, type Pool } from 'pg';
+import { type ClientBase, escapeIdentifier } from 'pg';
 import { ConfigError } from '../base/errors.ts';
+import type { Pool } from '../db/connect/shared-pool.ts';
 import { ANALYST_RELATIONS } from '../db/relations.ts';
 import { reportsSchema } from '../db/sibling-schema.ts';
 
