@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import type { Logger } from '../base/log.ts';
 import type { ProcessConfig } from '../config/config.ts';
+import { reportsSchema } from '../config/program/sibling-schema.ts';
 import { refuseReadOnly } from '../db/access/check-access.ts';
 import { checkConnection, nameDatabase } from '../db/connect/check-connection.ts';
 import { makeDatabasePool } from '../db/connect/pool.ts';
@@ -10,7 +11,6 @@ import type { Session } from '../db/connect/session.ts';
 import type { Pool, SharedPool } from '../db/connect/shared-pool.ts';
 import { makeSockets, type Sockets } from '../db/connect/sockets.ts';
 import { describeHolder, watchLocks } from '../db/locks/watch-locks.ts';
-import { reportsSchema } from '../db/sibling-schema.ts';
 import type { Opener } from './cli.ts';
 import type { Lifetime } from './lifetime.ts';
 import { printError } from './output/print.ts';
