@@ -78,11 +78,10 @@ export async function startWork(
   const growth = { ...program, readSpace: () => readDiskSpace(program.process) };
   const views = makeWorkerViews({ ...growth, worker: () => worker }, { maxAgeSeconds, rateLimit });
   const { recorder, readMetrics, registerBoard } = views;
-  const viewDeps = { ...growth, maxAgeSeconds };
   const page = await serveStatusPage(program, {
     takesAnyPort,
     checks,
-    viewDeps,
+    growth,
     readMetrics,
     registerBoard,
   });

@@ -2,12 +2,15 @@
 
 import { describeError } from '../../base/describe-error.ts';
 import { Busy } from '../../base/errors.ts';
+import type { GrowthDeps } from '../../reports/read-growth.ts';
 import { startStatusPage } from '../../web/server.ts';
-import type { StatusPageDeps } from '../../web/status-page.ts';
+import type { PageProgram, StatusPageDeps } from '../../web/status-page.ts';
+import type { ViewDeps } from '../../web/view.ts';
 import type { Program } from '../program.ts';
 import { listUpcoming } from './upcoming.ts';
 
-interface ServedDeps extends Pick<StatusPageDeps, 'checks' | 'viewDeps' | 'readMetrics' | 'registerBoard'> {
+interface ServedDeps extends Pick<StatusPageDeps, 'checks' | 'readMetrics' | 'registerBoard'> {
+  readonly growth: GrowthDeps;
   /** Whether the status page takes any free port if another process has the configured one. */
   readonly takesAnyPort: boolean;
 }
@@ -35,15 +38,33 @@ export async function serveStatusPage(
 
 async function start(
   program: Program,
-  deps: Omit<ServedDeps, 'takesAnyPort'>,
+  { growth, ...deps }: Omit<ServedDeps, 'takesAnyPort'>,
   status: Program['process']['status'],
 ): Promise<string> {
-  const { log, lifetime, mirrorSchema, rateLimit } = program;
-  const loadViews = async () => {
-    const { makeViews } = await import('../../web/views.ts');
-    return makeViews({ rateLimit, findNext: (nowMs) => listUpcoming(program, nowMs) });
+  const { log, lifetime, money, rateLimit } = program;
+  const viewDeps: ViewDeps = {
+    ...growth,
+    money,
+    maxAgeSeconds: program.process.staleAfterSeconds,
+    rateLimit,
+    findNext: (nowMs) => listUpcoming(program, nowMs),
   };
-  const page = await startStatusPage({ ...deps, log, loadViews }, { ...status, mirrorSchema });
+  const served: PageProgram = {
+    name: null,
+    viewDeps,
+    condition: { state: 'serving' },
+    readFigures: () => null,
+  };
+  const page = await startStatusPage(
+    {
+      ...deps,
+      log,
+      programs: () => [served],
+      fileProblems: () => [],
+      loadViews: async () => (await import('../../web/views.ts')).VIEWS,
+    },
+    status,
+  );
   lifetime.onClose(() => page.close());
   return `${page.url}/`;
 }
