@@ -30,7 +30,7 @@ export async function makeSite(deps: StatusPageDeps, options: StatusPageOptions)
   const views = await deps.loadViews();
   const site = fastify({
     // Prometheus asks past the proxy, at the usual path.
-    rewriteUrl: ({ url = '' }) => (isAt(basePath, url, '/metrics') ? '/metrics' : pathOf(basePath, url)),
+    rewriteUrl: ({ url = '' }) => (isAt('', url, '/metrics') ? url : pathOf(basePath, url)),
     routerOptions: ROUTER,
   });
   await site.register(helmet, SITE_HEADERS);
@@ -87,10 +87,12 @@ function addMetrics(
   { log }: Pick<StatusPageDeps, 'log'>,
   { metrics }: Pick<StatusPageOptions, 'metrics'>,
 ): void {
-  site.get('/metrics', { config: metrics === 'open' ? { access: 'open' } : {} }, async (_request, reply) => {
+  const config = metrics === 'open' ? ({ access: 'open' } as const) : {};
+  site.get<{ Querystring: { program?: unknown } }>('/metrics', { config }, async ({ query }, reply) => {
     try {
-      const { contentType, text } = await readMetrics();
-      return reply.header('content-type', contentType).send(text);
+      const read = await readMetrics(query.program === undefined ? undefined : String(query.program));
+      if (read === null) return reply.code(404).type('text/plain').send('there is no such program\n');
+      return reply.header('content-type', read.contentType).send(read.text);
     } catch (error) {
       log.warn({ reason: describeReason(error) }, 'status.metrics_failed');
       return reply

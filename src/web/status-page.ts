@@ -12,8 +12,11 @@ export interface StatusPageDeps {
   readonly viewDeps: ViewDeps;
   /** Called at the first request for a view, so that its imports cost nothing before. */
   readonly loadViews: () => Promise<readonly View[]>;
-  /** The answer of /metrics, read for each request; null if there are none. Imports its modules itself. */
-  readonly readMetrics: (() => Promise<Metrics>) | null;
+  /**
+   * The answer of /metrics, read for each request, or of /metrics?program=NAME, null if there is no such program; null
+   * if there are no metrics.
+   */
+  readonly readMetrics: ((program?: string) => Promise<Metrics | null>) | null;
   /** Makes the board of the queue, below /queue, at the first request for it; null if there is no queue. */
   readonly registerBoard: RegisterBoard | null;
 }

@@ -12,9 +12,11 @@ import { noteListSettings } from '../../mirror/optional-lists.ts';
 import { readState, refuseOtherSettings } from '../../mirror/people/stored-state.ts';
 import { makeChannels } from '../../observe/alerts/channels.ts';
 import { watchAlerts } from '../../observe/alerts/watch.ts';
+import { makeFigureCache } from '../../observe/metrics/figure-cache.ts';
+import { makeRecorder } from '../../observe/metrics/recorder.ts';
+import type { ObservedProgram } from '../../observe/observed-program.ts';
 import { COMMISSION_UPDATES_CHANNEL } from '../../payments/ask/request-updates.ts';
 import { writerConcurrency } from '../../payments/write/writer-concurrency.ts';
-import { readGrowth } from '../../reports/read-growth.ts';
 import type { RunSummary } from '../../sync/run-summary.ts';
 import type { JobSource } from '../../worker/queue/job-source.ts';
 import { checkQueueSchema, findQueueSchema } from '../../worker/queue/queue-tables.ts';
@@ -75,10 +77,18 @@ export async function startWork(
     migrations: checkTables,
     queue: checkQueue,
   };
-  const growth = { ...program, readSpace: () => readDiskSpace(program.process) };
-  const views = makeWorkerViews({ ...growth, worker: () => worker }, { maxAgeSeconds, rateLimit });
-  const { recorder, readMetrics, registerBoard } = views;
-  const viewDeps = { ...growth, maxAgeSeconds };
+  const recorder = makeRecorder();
+  const readSpace = () => readDiskSpace(program.process);
+  const observed: ObservedProgram = {
+    ...{ name: null, db, log, mirrorSchema, rateLimit, recorder, readSpace },
+    state: () => (worker === null ? 'starting' : 'serving'),
+  };
+  const observing = { programs: () => [observed], figures: makeFigureCache() };
+  const { readMetrics, registerBoard } = makeWorkerViews(
+    { ...observing, db, log, worker: () => worker, isFileRefused: () => null },
+    { maxAgeSeconds },
+  );
+  const viewDeps = { ...program, readSpace, maxAgeSeconds };
   const page = await serveStatusPage(program, {
     takesAnyPort,
     checks,
@@ -115,7 +125,13 @@ export async function startWork(
   worker = running;
   const closing = new AbortController();
   // While the worker starts or stops its queue does not answer, and nothing is wrong.
-  const watching = watchOver(growth, running.checkQueue, closing.signal);
+  const watching = watchAlerts(
+    {
+      ...{ ...observing, checkQueue: running.checkQueue, channels: makeChannels(program.process.alerts) },
+      warn: makeQuietWarning({ log }, 'alerts.failed'),
+    },
+    { signal: closing.signal, maxAgeSeconds },
+  );
   lifetime.onClose(() => watching);
   lifetime.onClose(() => stopInTime(running, log));
   // Payments begin at once: the notification is sent with the commit that asks for them.
@@ -144,24 +160,6 @@ function makeSources(program: ConnectedProgram, meter: RunMeter): readonly JobSo
     makeListsSource({ ...program, api: clients.probe }, optionalLists),
     makeRetentionSource(program, process.retention),
   ];
-}
-
-function watchOver(
-  program: Program & Parameters<typeof readGrowth>[0],
-  checkQueue: () => Promise<void>,
-  signal: AbortSignal,
-): Promise<void> {
-  const { alerts, staleAfterSeconds: maxAgeSeconds } = program.process;
-  return watchAlerts(
-    {
-      ...program,
-      channels: makeChannels(alerts),
-      checkQueue,
-      readGrowth: async () => (await readGrowth(program)).growth,
-      warn: makeQuietWarning(program, 'alerts.failed'),
-    },
-    { signal, maxAgeSeconds },
-  );
 }
 
 // If the worker hangs, a server does not answer; the worker that takes the jobs over goes on at their checkpoints.

@@ -3,7 +3,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { setDisplayZone } from '../../../src/contract/time-zone.ts';
 import { toText } from '../../../src/observe/alerts/email.ts';
-import { describeNotice } from '../../../src/observe/alerts/message.ts';
+import { describeNotices } from '../../../src/observe/alerts/message.ts';
 import type { ClaimedNotice } from '../../../src/observe/alerts/outbox.ts';
 import { RULES } from '../../../src/observe/alerts/rules.ts';
 import { pauseMs } from '../../../src/observe/alerts/send-due.ts';
@@ -13,7 +13,14 @@ import { BLOCKS, readTable } from '../../support/read-docs.ts';
 
 const PAGE = 'docs/alerts.md';
 
+const program = {
+  name: null,
+  mirrorSchema: 'mirror',
+  ...({} as Pick<ClaimedNotice['program'], 'db' | 'log'>),
+};
+
 const NOTICE: ClaimedNotice = {
+  program,
   id: 1,
   kind: 'opened',
   attempts: 1,
@@ -21,19 +28,19 @@ const NOTICE: ClaimedNotice = {
   uid: '7b8e9a52-0000-4000-8000-000000000000',
   alert_id: 12,
   code: 'sync_failed',
+  resource: 'referrals',
   what: 'the last sync of referrals failed',
   fix: 'affiliate-mirror doctor',
   error_code: 'API_UNAVAILABLE',
   since: '2026-11-22T02:14:07.123456Z',
   resolved_at: null,
   database: 'analytics',
-  schema: 'mirror',
   opened_state: null,
 };
 
 const RESOLVED: ClaimedNotice = { ...NOTICE, kind: 'resolved', resolved_at: '2026-11-22T02:31:40Z' };
 
-const slackText = (notice: ClaimedNotice) => (toSlack(describeNotice(notice)) as { text: string }).text;
+const slackText = (notice: ClaimedNotice) => (toSlack(describeNotices([notice])) as { text: string }).text;
 
 describe('the page on alerts', () => {
   test('names every cause with its waits', () => {
@@ -56,13 +63,13 @@ describe('the page on alerts', () => {
 });
 
 test('a chat shows what is written, whatever the names of the database and the schema', () => {
-  const slack = toSlack(describeNotice({ ...NOTICE, database: '<!channel> & <https://evil.test|here>' }));
+  const slack = toSlack(describeNotices([{ ...NOTICE, database: '<!channel> & <https://evil.test|here>' }]));
   expect(JSON.stringify(slack)).not.toContain('<');
   expect(JSON.stringify(slack)).toContain('&lt;!channel&gt; &amp; &lt;https://evil.test|here&gt;');
 });
 
 test('an e-mail is plain text, aligned', () => {
-  expect(toText(describeNotice(NOTICE))).toBe(
+  expect(toText(describeNotices([NOTICE]))).toBe(
     [
       'The last sync of referrals failed.',
       '',
@@ -80,19 +87,19 @@ test('an e-mail is plain text, aligned', () => {
 test('a message has its times in the display zone', () => {
   onTestFinished(() => setDisplayZone('UTC'));
   setDisplayZone('Europe/Berlin');
-  expect(toText(describeNotice(RESOLVED))).toMatch(
+  expect(toText(describeNotices([RESOLVED]))).toMatch(
     /From: +2026-11-22 03:14:07 \+01:00\nUntil: +2026-11-22 03:31:40 \+01:00\n/,
   );
 });
 
 test('what a newer version noticed is sent with what is known of it', () => {
-  const { facts } = describeNotice({ ...NOTICE, code: 'of_later', error_code: 'LATER' });
+  const { facts } = describeNotices([{ ...NOTICE, code: 'of_later', error_code: 'LATER' }]);
   expect(facts.map(([label]) => label)).toEqual(['Since', 'Error', 'Run', 'Mirror', 'Alert']);
   expect(facts).toContainEqual(['Error', 'LATER']);
 });
 
 test('that it is well again follows the message that it was not, under a key of its own', () => {
-  const [opened, resolved] = [describeNotice(NOTICE), describeNotice(RESOLVED)];
+  const [opened, resolved] = [describeNotices([NOTICE]), describeNotices([RESOLVED])];
   expect(opened.follows).toBe(null);
   expect(resolved.follows).toBe(opened.key);
   expect(resolved.key).not.toBe(opened.key);
