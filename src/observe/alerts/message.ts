@@ -1,6 +1,6 @@
-// Messages and channels. A message has the cause, since when it lasts, the mirror or the listed programs, and the command
-// to run. It consists of affiliate-mirror's own words, names of programs and resources, numbers and times: no text of an
-// error, no row, no host, no user. Pure.
+// Messages and channels. A message has the cause, since when it lasts, the mirror or the listed programs, and the
+// command to run. It consists of affiliate-mirror's own words, names of programs and resources, numbers and times: no
+// text of an error, no row, no host, no user. Pure.
 
 import { randomUUID } from 'node:crypto';
 import { ERROR_WORDS } from '../../base/error-words.ts';

@@ -1,7 +1,7 @@
 // The messages as rows of their program's schema: written in the transaction of their alert, and sent by the worker
-// that claims them, at least once each. A claim ends by the database's clock. A worker that is suspended while it sends,
-// for longer than its claim, may send a message that another worker has sent by then. The messages of one channel are
-// sent in order: an alert is never resolved before it was opened.
+// that claims them, at least once each. A claim ends by the database's clock. A worker that is suspended while it
+// sends, for longer than its claim, may send a message that another worker has sent by then. The messages of one
+// channel are sent in order: an alert is never resolved before it was opened.
 //
 // The messages that are sent as one (bundle.ts) are claimed, put off and settled in one transaction, whichever schemas
 // they are in. So after a crash all of them are unsettled, and their equal times make them one again.

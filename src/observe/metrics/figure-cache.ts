@@ -1,5 +1,5 @@
-// The figures of listed programs, read in the background with their alerts (alerts/observe-program.ts), so that a scrape
-// of all of them reads none.
+// The figures of listed programs, read in the background with their alerts (alerts/observe-program.ts), so that a
+// scrape of all of them reads none.
 
 import type { Database } from '../../db/database.ts';
 import type { Figures } from './read-figures.ts';

@@ -2,13 +2,7 @@
 
 import type { ObservedProgram } from '../observed-program.ts';
 import type { Figures } from './read-figures.ts';
-
-export type Labels = Readonly<Record<string, string>>;
-
-export interface Sample {
-  readonly labels: Labels;
-  readonly value: number;
-}
+import type { Labels, Sample } from './sample.ts';
 
 /** What a scrape knows of one program. */
 export interface ProgramReading {

@@ -4,12 +4,11 @@ import { CONCERN_CODES } from '../../reports/concern-advice.ts';
 import type { TableGrowth } from '../../reports/measure-tables.ts';
 import type { ResourceStatus } from '../../reports/read-freshness.ts';
 import type { RunStatus } from '../../reports/read-runs.ts';
-import { each, oneOf, type ProgramMetric, type Sample, single } from './metric.ts';
+import { each, oneOf, type ProgramMetric, single } from './metric.ts';
+import type { Sample } from './sample.ts';
 
 type Sampled = Pick<ProgramMetric, 'labels' | 'samples'>;
 
-/** Concerns without another metric. */
-const CODES_OF_RULES = ['never_synced', 'sync_silent', 'disk_filling'];
 const RUN_STATES = ['running', 'succeeded', 'partial', 'failed', 'interrupted'];
 
 export const MIRROR_METRICS: readonly ProgramMetric[] = [
@@ -36,8 +35,7 @@ export const MIRROR_METRICS: readonly ProgramMetric[] = [
             labels: { code },
             value: Number(figures.concerns.some((concern) => concern.code === code)),
           })),
-    // A concern that is found is shown as well.
-    isReadByRules: ({ labels, value }) => value === 1 || CODES_OF_RULES.includes(labels['code'] ?? ''),
+    isReadByRules: ({ value }) => value === 1,
   },
   {
     name: 'concern_since_timestamp_seconds',

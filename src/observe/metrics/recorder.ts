@@ -7,7 +7,7 @@
 import type { RequestEvent } from '../../api/request-event.ts';
 import type { PermitMeter, Priority, WaitReason } from '../../budget/waits.ts';
 import { LISTED_RESOURCES, RESOURCES } from '../../contract/resources.ts';
-import type { Labels, Sample } from './metric.ts';
+import type { Labels, Sample } from './sample.ts';
 
 /** Of one committed batch. */
 export interface BatchRows {

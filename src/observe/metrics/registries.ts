@@ -1,11 +1,11 @@
 // prom-client's registries: of what is known of each program, and of the process. Both write what they are given.
 
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import type { ProgramReading } from './metric.ts';
-import { type Labels, PREFIX, type ProcessReading, type ProgramMetric, type Sample } from './metric.ts';
+import { PREFIX, type ProcessReading, type ProgramMetric, type ProgramReading } from './metric.ts';
 import { MIRROR_METRICS } from './mirror-metrics.ts';
 import { PROCESS_METRICS, SERVING_METRICS } from './process-metrics.ts';
 import { COUNTERS, type CounterName, type Shown } from './recorder.ts';
+import type { Labels, Sample } from './sample.ts';
 import { WORK_METRICS } from './work-metrics.ts';
 
 export const PROGRAM_METRICS: readonly ProgramMetric[] = [

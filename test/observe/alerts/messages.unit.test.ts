@@ -40,7 +40,17 @@ const NOTICE: ClaimedNotice = {
 
 const RESOLVED: ClaimedNotice = { ...NOTICE, kind: 'resolved', resolved_at: '2026-11-22T02:31:40Z' };
 
-const slackText = (notice: ClaimedNotice) => (toSlack(describeNotices([notice])) as { text: string }).text;
+type Notices = [ClaimedNotice, ...ClaimedNotice[]];
+
+const slackText = (...notices: Notices) => (toSlack(describeNotices(notices)) as { text: string }).text;
+
+/** Returns an alert of each listed program. */
+const of = (...names: string[]) =>
+  names.map((name, index) => ({
+    ...NOTICE,
+    uid: `${index}`,
+    program: { ...program, name, mirrorSchema: `mirror_${name}` },
+  })) as Notices;
 
 describe('the page on alerts', () => {
   test('names every cause with its waits', () => {
@@ -58,7 +68,8 @@ describe('the page on alerts', () => {
 
   test('shows the messages as they are', () => {
     const shown = BLOCKS.filter(({ page, text }) => page === PAGE && text.startsWith('affiliate-mirror: '));
-    expect(shown.map(({ text }) => text)).toEqual([`${slackText(NOTICE)}\n`, `${slackText(RESOLVED)}\n`]);
+    const messages: Notices[] = [[NOTICE], [RESOLVED], of('zeta', 'acme', 'beta')];
+    expect(shown.map(({ text }) => text)).toEqual(messages.map((notices) => `${slackText(...notices)}\n`));
   });
 });
 
@@ -103,6 +114,38 @@ test('that it is well again follows the message that it was not, under a key of 
   expect(opened.follows).toBe(null);
   expect(resolved.follows).toBe(opened.key);
   expect(resolved.key).not.toBe(opened.key);
+});
+
+describe('a message about listed programs', () => {
+  const factsOf = (notices: Notices) => new Map(describeNotices(notices).facts);
+
+  test('names the one, and the command for it', () => {
+    expect(describeNotices(of('acme')).title).toBe('acme: the last sync of referrals failed');
+    const facts = factsOf(of('acme'));
+    expect(facts.get('Run')).toBe('affiliate-mirror doctor --program acme');
+    expect(facts.get('Mirror')).toBe('schema mirror_acme of the database analytics');
+  });
+
+  test('counts many in its title, and no receiver refuses it for its length', () => {
+    const names = Array.from({ length: 100 }, (_, index) => `program-with-a-long-name-${index}`);
+    const { title } = describeNotices(of(...names));
+    expect(title).toBe('100 programs: the last sync of referrals failed');
+    expect(factsOf(of(...names)).get('Programs')).toMatch(/^100: program-.* and \d+ more$/);
+    expect(slackText(...of(...names)).length).toBeLessThan(3000);
+  });
+
+  test('says no number that is of one of them', () => {
+    const [first, second] = of('acme', 'beta');
+    const more: Notices = [first, { ...(second ?? first), what: 'another number' }];
+    expect(describeNotices(more).title).toBe('acme, beta: sync failed (referrals)');
+  });
+
+  test('has the same key for the same alerts, and another one for others', () => {
+    const [a, b, c] = of('acme', 'beta', 'zeta') as [ClaimedNotice, ClaimedNotice, ClaimedNotice];
+    const key = (...notices: Notices) => describeNotices(notices).key;
+    expect(key(a, b)).toBe(key(b, a));
+    expect(new Set([key(a, b), key(a, b, c), key(a), key(b)]).size).toBe(4);
+  });
 });
 
 describe('the wait before the next attempt', () => {
