@@ -34,9 +34,8 @@ function register(root: Command, cli: Cli): void {
 }
 
 async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
-  const { over, log } = isListed(cli.environment)
-    ? await workForListed(cli, lifetime)
-    : await workForOne(cli, lifetime);
+  const isListed = (cli.environment['PROGRAMS_FILE'] ?? '').trim() !== '';
+  const { over, log } = await (isListed ? workForListed : workForOne)(cli, lifetime);
   await untilStopped(over);
   if (!lifetime.signal.aborted) over.throwIfAborted();
   log.info('worker.stopping');

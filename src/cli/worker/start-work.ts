@@ -147,7 +147,10 @@ async function start(
   const isFileRefused = () => (served.isListed === undefined ? null : served.fileProblems().length > 0);
   const summaries = makeProgramSummaries(programs, { maxAgeSeconds });
   const page = await serveStatusPage(work, {
-    ...makeWorkerViews({ programs, figures, db, log, worker: () => worker, isFileRefused }, { maxAgeSeconds }),
+    ...makeWorkerViews(
+      { programs, figures, db, log, worker: () => worker, isFileRefused },
+      { maxAgeSeconds },
+    ),
     checks: {
       database: () => base.query('select 1'),
       rights: checkAccess,
@@ -172,7 +175,9 @@ async function start(
   const breakWith = (error: unknown) => broken.abort(error);
   const { promise: workerEnded, resolve: noteEnd } = Promise.withResolvers<void>();
   const closing = new AbortController();
+  let watching: Promise<unknown> = Promise.resolve();
   let serving: Promise<unknown> = Promise.resolve();
+  lifetime.onClose(() => watching);
   lifetime.onClose(() => serving.catch(() => undefined));
   lifetime.onClose(() => stopInTime(running, log).finally(noteEnd));
   running.ended.catch(breakWith);
@@ -183,17 +188,21 @@ async function start(
   const warn = makeQuietWarning({ log }, 'alerts.failed');
   const channels = makeChannels(work.process.alerts);
   const { signal } = closing;
-  const watching = Promise.all([
+  watching = Promise.all([
     watchAlerts(
-      { programs, figures, channels, checkQueue: running.checkQueue, warn, alone: makeAlone(db, mirrorSchema) },
+      {
+        programs,
+        figures,
+        channels,
+        checkQueue: running.checkQueue,
+        warn,
+        alone: makeAlone(db, mirrorSchema),
+      },
       { signal, maxAgeSeconds },
     ),
     ...(isListed === undefined ? [] : [summaries.keep(signal)]),
   ]);
-  lifetime.onClose(() => {
-    closing.abort();
-    return watching;
-  });
+  lifetime.onClose(async () => closing.abort());
   return { page, over: AbortSignal.any([lifetime.signal, broken.signal]) };
 }
 
