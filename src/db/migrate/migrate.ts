@@ -1,12 +1,13 @@
 // Brings the mirror's schema up to date in one transaction, unless files and database disagree.
 
-import { escapeIdentifier, type Pool, type PoolClient } from 'pg';
+import { escapeIdentifier, type PoolClient } from 'pg';
 import { errorCode } from '../../base/describe-error.ts';
 import { AccessRefused, ConfigError, MigrationFailed, SchemaMismatch } from '../../base/errors.ts';
+import { reportsSchema } from '../../config/program/sibling-schema.ts';
 import { withClientUntil } from '../connect/client-until.ts';
+import type { Pool } from '../connect/shared-pool.ts';
 import { isLackOfRights } from '../database-errors.ts';
 import { RELATIONS } from '../relations.ts';
-import { reportsSchema } from '../sibling-schema.ts';
 import { type Applicable, applyFiles, migrationsTable } from './apply-files.ts';
 import { hasReports } from './check-parts.ts';
 import {
