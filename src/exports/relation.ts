@@ -6,8 +6,8 @@
 
 import { type ClientBase, escapeIdentifier, type Pool } from 'pg';
 import { ConfigError } from '../base/errors.ts';
+import { reportsSchema } from '../config/program/sibling-schema.ts';
 import { ANALYST_RELATIONS } from '../db/relations.ts';
-import { reportsSchema } from '../db/sibling-schema.ts';
 
 /** Decides how each format writes the values of a column. */
 export type ColumnKind = 'text' | 'integer' | 'sum' | 'double' | 'boolean' | 'timestamp' | 'date' | 'json';

@@ -2,11 +2,11 @@
 
 import type { ClientBase, Pool } from 'pg';
 import { AccessRefused } from '../../base/errors.ts';
+import { reportsSchema } from '../../config/program/sibling-schema.ts';
 import { readSession, type Session } from '../connect/session.ts';
 import { READ_ONLY_DATABASE, sayRemedy } from '../database-errors.ts';
 import { onlyRow } from '../only-row.ts';
 import { RELATIONS } from '../relations.ts';
-import { reportsSchema } from '../sibling-schema.ts';
 import { type GrantsInput, NOTED_IN } from './grants.ts';
 
 /** Named in a message; the rest is counted. */

@@ -9,8 +9,8 @@
 
 import type { ClientBase, QueryConfig } from 'pg';
 import { AccessRefused } from '../../base/errors.ts';
+import { reportsSchema } from '../../config/program/sibling-schema.ts';
 import { onlyRow } from '../only-row.ts';
-import { reportsSchema } from '../sibling-schema.ts';
 
 /** A pooler without a free connection lets a statement wait. */
 const ANSWER_TIMEOUT_MS = 10_000;

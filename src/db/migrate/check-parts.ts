@@ -4,10 +4,10 @@
 
 import type { Pool } from 'pg';
 import { SchemaMismatch } from '../../base/errors.ts';
+import { reportsSchema } from '../../config/program/sibling-schema.ts';
 import { RECORDS } from '../../contract/records.ts';
 import { LISTED_RESOURCES } from '../../contract/resources.ts';
 import { RELATIONS } from '../relations.ts';
-import { reportsSchema } from '../sibling-schema.ts';
 
 const MIRRORED = Object.keys(RECORDS);
 

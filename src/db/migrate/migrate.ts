@@ -3,10 +3,10 @@
 import { escapeIdentifier, type Pool, type PoolClient } from 'pg';
 import { errorCode } from '../../base/describe-error.ts';
 import { AccessRefused, ConfigError, MigrationFailed, SchemaMismatch } from '../../base/errors.ts';
+import { reportsSchema } from '../../config/program/sibling-schema.ts';
 import { withClientUntil } from '../connect/client-until.ts';
 import { isLackOfRights } from '../database-errors.ts';
 import { RELATIONS } from '../relations.ts';
-import { reportsSchema } from '../sibling-schema.ts';
 import { type Applicable, applyFiles, migrationsTable } from './apply-files.ts';
 import { hasReports } from './check-parts.ts';
 import {
