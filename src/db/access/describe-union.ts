@@ -8,7 +8,7 @@
 // program. So they give away nothing, and a right that is taken back there is gone here too.
 
 import { escapeIdentifier, escapeLiteral } from 'pg';
-import { reportsSchema } from '../sibling-schema.ts';
+import { reportsSchema } from '../../config/program/sibling-schema.ts';
 
 export interface UnionInput {
   /** The schema of the views. */

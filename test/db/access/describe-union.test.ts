@@ -1,6 +1,8 @@
 // The views over the reports of several programs: what they show, to whom, and what stands in their way.
 
 import { randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeLogger } from '../../../src/base/log.ts';
 import { describeUnion } from '../../../src/db/access/describe-union.ts';
@@ -10,6 +12,8 @@ import { runMigrations } from '../../../src/db/migrate/migrate.ts';
 import { readReportNames } from '../../../src/db/migrate/migration-files.ts';
 import { FREE_TEXT, PERSONAL, storeEvents, storeRows } from '../../reports/store-rows.ts';
 import { createTestDatabase } from '../../support/database.ts';
+import { makeDirectory } from '../../support/directory.ts';
+import { runCli } from '../../support/run-cli.ts';
 
 const database = await createTestDatabase();
 const reports = await readReportNames();
@@ -135,6 +139,31 @@ describe('Who reads them', () => {
     expect(await read('select * from mirror_all.own')).toEqual([{ one: 1 }]);
     await expect(read('select * from mirror_all.former')).rejects.toMatchObject({ code: '42P01' });
     await read('drop table mirror_all.copied; drop view mirror_all.own');
+  });
+});
+
+describe('The command', () => {
+  test('prints it for the programs of PROGRAMS_FILE', async () => {
+    const file = join(await makeDirectory(), 'programs.yaml');
+    await writeFile(
+      file,
+      `programs:
+         acme: { url: 'https://api.example.com', secret_env: ACME_SECRET }
+         zinc: { url: 'https://api.example.com', secret_env: ZINC_SECRET, schema: mirror_bolt }`,
+    );
+    const secrets = { ACME_SECRET: 'one', ZINC_SECRET: 'two' };
+    const { code, stdout, stderr } = await runCli(['union'], { PROGRAMS_FILE: file, ...secrets });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const programs = [ACME, { ...BOLT, name: 'zinc' }];
+    expect(stdout).toBe(`${describeUnion({ schema: 'mirror_all', reports, programs })}\n`);
+  });
+
+  test('says that one program needs none', async () => {
+    expect(await runCli(['union'], {})).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('PROGRAMS_FILE is not set'),
+    });
   });
 });
 
