@@ -4,8 +4,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { z } from 'zod';
 import { memoize } from '../base/memoize.ts';
+import { reportsSchema } from '../config/program/sibling-schema.ts';
 import type { Database } from '../db/database.ts';
-import { reportsSchema } from '../db/sibling-schema.ts';
 
 export interface Reader {
   readonly db: Database;
@@ -30,6 +30,11 @@ export interface FigurePage<Row, Key = number> extends Figure<Row> {
 export async function readFigure<Row>({ db }: Reader, query: RawBuilder<Row>): Promise<Figure<Row>> {
   const { rows } = await query.execute(db);
   return { rows, sql: queryText(db, query), asOf: null };
+}
+
+/** Returns the figure of a statement that would find nothing, without running it. */
+export async function spellFigure<Row>({ db }: Reader, query: RawBuilder<Row>): Promise<Figure<Row>> {
+  return { rows: [], sql: queryText(db, query), asOf: null };
 }
 
 /**

@@ -5,7 +5,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import { onlyRow } from '../../db/only-row.ts';
-import { readOnly } from '../../db/transact.ts';
+import { readTogether } from '../../db/transact.ts';
 import type { Timings } from './timings.ts';
 
 export interface Moment {
@@ -40,7 +40,7 @@ export async function readMoment(db: Database): Promise<WorkerMoment> {
  * where a transaction for each question made a dozen.
  */
 export async function atOneMoment<T>(db: Database, work: (moment: WorkerMoment) => Promise<T>): Promise<T> {
-  return readOnly(db, async (trx) => work(await readMoment(trx)));
+  return readTogether(db, async (trx) => work(await readMoment(trx)));
 }
 
 /**

@@ -6,6 +6,7 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { makeLogger } from '../../../src/base/log.ts';
+import { makePool } from '../../../src/db/connect/pool.ts';
 import { addDue } from '../../../src/worker/queue/add-due.ts';
 import { openQueue } from '../../../src/worker/queue/backend.ts';
 import type { JobContext, JobOutcome, JobSource } from '../../../src/worker/queue/job-source.ts';
@@ -161,7 +162,7 @@ async function readCommands(url: string): Promise<number> {
 describe('the queue in Postgres', () => {
   test('is migrated as often as one likes, also by several at once', async () => {
     const { url } = await createTestDatabase();
-    const pool = new pg.Pool({ connectionString: url, max: 10 });
+    const pool = makePool({ log }, { url, schema: 'mirror', max: 10, applicationName: 'test' });
     onTestFinished(() => pool.end());
     const settings = { redisUrl: null, databaseUrl: url, mirrorSchema: 'mirror' };
     await Promise.all(Array.from({ length: 10 }, () => migrateQueue(pool, settings)));
