@@ -18,6 +18,12 @@ export interface TestDatabase {
   readonly db: Database;
 }
 
+/**
+ * The schema of another program, in every database of the template. Each file of tests is the test that nothing of a
+ * neighbour is read or written: see refuseTouchedNeighbour.
+ */
+export const NEIGHBOUR = 'neighbour';
+
 const created: { readonly name: string; readonly pool: Pool }[] = [];
 
 const KEPT = process.env['TEST_DATABASE_URL']
@@ -56,12 +62,27 @@ async function createAs(options: string): Promise<TestDatabase> {
   return { url: url.href, pool, db: makeDatabase(pool) };
 }
 
+/** Throws: an Error naming the tables of the neighbour that a test read or wrote. */
+async function refuseTouchedNeighbour(pool: Pool): Promise<void> {
+  const { rows } = await pool.query<{ touched: string }>(
+    `select string_agg(relname, ', ' order by relname) as touched from pg_stat_user_tables
+     where schemaname = $1 and seq_scan + coalesce(idx_scan, 0) + n_tup_ins + n_tup_upd + n_tup_del > 0
+     having count(*) > 0`,
+    [NEIGHBOUR],
+  );
+  for (const { touched } of rows) throw new Error(`a test touched a neighbour's tables: ${touched}`);
+}
+
 async function dropCreated({ hasFailed }: FileOutcome): Promise<void> {
   const ended = created.splice(0);
+  const checks = await Promise.allSettled(ended.map(({ pool }) => refuseTouchedNeighbour(pool)));
   await Promise.all(ended.map(({ pool }) => pool.end()));
   const names = ended.map(({ name }) => name);
   if (hasFailed) process.stderr.write(`databases of this failed file: ${names.join(', ')} (${KEPT})\n`);
   else await runOnServer(names.map((name) => `drop database ${name} with (force)`));
+  // A test may have ended its database, or its role's right to it.
+  const [broken] = checks.flatMap((check) => (check.status === 'rejected' ? [check.reason] : []));
+  if (broken instanceof Error && broken.message.startsWith('a test touched')) throw broken;
 }
 
 async function runOnServer(statements: readonly string[]): Promise<void> {

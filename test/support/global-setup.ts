@@ -120,6 +120,7 @@ function removeServer(dataDir: string): void {
   rmSync(dataDir, { recursive: true, force: true });
 }
 
+/** Makes the schemas of the tests' program and of another, which no test may touch (support/database.ts). */
 async function migrate(serverUrl: string, database: string): Promise<void> {
   const url = new URL(serverUrl);
   url.pathname = `/${database}`;
@@ -130,6 +131,7 @@ async function migrate(serverUrl: string, database: string): Promise<void> {
   );
   try {
     await runMigrations(pool, { schema: 'mirror' });
+    await runMigrations(pool.shared.of(NEIGHBOUR), { schema: NEIGHBOUR });
   } finally {
     await pool.end();
   }
