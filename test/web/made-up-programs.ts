@@ -38,7 +38,9 @@ export const IN_EVERY_STATE: Readonly<Record<string, MadeUp>> = {
     condition: { state: 'paused', reason: 'its schema is not migrated: run affiliate-mirror migrate' },
     figures: null,
   },
-  locked: { figures: { error: Object.assign(new Error('locked by ada'), { code: '55P03' }), ageSeconds: 340 } },
+  locked: {
+    figures: { error: Object.assign(new Error('locked by ada'), { code: '55P03' }), ageSeconds: 340 },
+  },
   acme: { health: { resources: [FAILED, { resource: 'affiliates', deletions_held_back: 3 }] } },
   'late-shop': { health: { resources: [{ changes_age_seconds: 200_000 }] } },
   payer: {
