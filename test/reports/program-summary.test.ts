@@ -125,8 +125,12 @@ describe('of two schemas', () => {
       `insert into commission_updates (commission_id, action, paid_at) values ('00000000-0000-4000-8000-000000000001', 'pay', now())`,
     );
     let acquired = 0;
-    database.pool.on('acquire', () => {
-      acquired += 1;
+    const { connect } = database.pool;
+    Object.assign(database.pool, {
+      connect: () => {
+        acquired += 1;
+        return connect();
+      },
     });
     const found = await read();
     expect(acquired).toBe(1);

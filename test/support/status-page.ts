@@ -1,10 +1,11 @@
 // A status page of a test's own, and requests to it as no browser and no fetch would send them.
 
 import { request as send } from 'node:http';
-import pg from 'pg';
 import { expect } from 'vitest';
 import { makeLogger } from '../../src/base/log.ts';
 import { MONEY } from '../../src/contract/money.ts';
+import { makePool } from '../../src/db/connect/pool.ts';
+import type { Pool } from '../../src/db/connect/shared-pool.ts';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { startStatusPage } from '../../src/web/server.ts';
 import type { StatusPage, StatusPageDeps, StatusPageOptions } from '../../src/web/status-page.ts';
@@ -39,7 +40,7 @@ export async function openStatusPage(
   { findNext = () => [], ...deps }: Partial<StatusPageDeps> & Partial<Pick<ViewDeps, 'findNext'>> = {},
   options: Partial<StatusPageOptions> = {},
 ): Promise<TestPage> {
-  const db = makeDatabase(database?.pool ?? new pg.Pool({ host: '127.0.0.1', port: 1 }));
+  const db = makeDatabase(database?.pool ?? makeUnreachable());
   const viewDeps = { ...viewDepsOf(db, 'mirror'), findNext };
   const page = await startStatusPage(
     {
@@ -118,4 +119,10 @@ export function expectGuardedHeaders({ headers }: Answer): void {
     'cross-origin-resource-policy': 'same-origin',
   });
   expect(headers['strict-transport-security']).toBeUndefined();
+}
+
+/** Returns a pool of a database that is not there. */
+function makeUnreachable(): Pool {
+  const settings = { url: 'postgres://127.0.0.1:1/', schema: 'mirror', max: 1, applicationName: 'test' };
+  return makePool({ log: makeLogger('silent') }, settings);
 }
