@@ -3,6 +3,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { NoAnswer } from '../../src/base/within.ts';
+import { makeDatabase } from '../../src/db/database.ts';
 import {
   makeProgramSummaries,
   type ProgramSummaries,
@@ -17,6 +18,9 @@ const QUICK: SummaryTimings = { everyMs: 100, lookedAtForMs: 300, patienceMs: 30
 
 let databases: readonly TestDatabase[];
 let programs: SummarizedProgram[];
+let readings = 0;
+
+const countReadings = () => readings;
 
 beforeAll(async () => {
   const first = await createTestDatabase();
@@ -24,31 +28,30 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
+  readings = 0;
   const schemas = ['mirror', 'mirror_north', 'mirror_shop'];
   programs = NAMES.map((name, index) => {
-    const { db } = databases[index] ?? {};
-    if (db === undefined) throw new Error(`no database of ${name}`);
-    return { name, db, mirrorSchema: schemas[index] ?? '' };
+    const { pool } = databases[index] ?? {};
+    if (pool === undefined) throw new Error(`no database of ${name}`);
+    const connect = () => {
+      readings += 1;
+      return pool.connect();
+    };
+    return { name, db: makeDatabase({ ...pool, connect }), mirrorSchema: schemas[index] ?? '' };
   });
   for (const { pool } of databases) await pool.query('truncate sync_runs cascade');
 });
 
-/** Returns summaries that are kept until the test ends, and a function that counts the readings since. */
-function keep(): { summaries: ProgramSummaries; countReadings: () => number } {
-  let readings = 0;
-  const note = () => {
-    readings += 1;
-  };
-  for (const { pool } of databases) pool.on('acquire', note);
+/** Returns summaries that are kept until the test ends. */
+function keep(): ProgramSummaries {
   const summaries = makeProgramSummaries(() => programs, { maxAgeSeconds: 3600 }, QUICK);
   const stop = new AbortController();
   const keeping = summaries.keep(stop.signal);
   onTestFinished(async () => {
     stop.abort();
     await keeping;
-    for (const { pool } of databases) pool.off('acquire', note);
   });
-  return { summaries, countReadings: () => readings };
+  return summaries;
 }
 
 const failedRun = ({ pool }: TestDatabase) =>
@@ -58,7 +61,7 @@ const failedRun = ({ pool }: TestDatabase) =>
   );
 
 test('each is read once, and again only while a viewer looks', async () => {
-  const { summaries, countReadings } = keep();
+  const summaries = keep();
   await expect.poll(countReadings).toBe(3);
   await setTimeout(500);
   expect(countReadings()).toBe(3);
@@ -77,7 +80,7 @@ test('each is read once, and again only while a viewer looks', async () => {
 });
 
 test('the commands of a concern name the program; the age is that of the last reading', async () => {
-  const { summaries } = keep();
+  const summaries = keep();
   const shop = programs[2];
   if (shop === undefined) throw new Error('no shop');
   await expect.poll(() => summaries.figuresOf(shop)).not.toBeNull();
@@ -89,7 +92,7 @@ test('the commands of a concern name the program; the age is that of the last re
 });
 
 test('one whose table a user has locked has its old summary, and holds up no other', async () => {
-  const { summaries } = keep();
+  const summaries = keep();
   const [acme, north] = programs;
   const [locked, other] = databases;
   if (acme === undefined || north === undefined || locked === undefined || other === undefined) {
@@ -110,7 +113,7 @@ test('one whose table a user has locked has its old summary, and holds up no oth
 });
 
 test('one that comes is read at once, and one without tables has an error and no summary', async () => {
-  const { summaries, countReadings } = keep();
+  const summaries = keep();
   await expect.poll(countReadings).toBe(3);
   const [first] = databases;
   if (first === undefined) throw new Error('no database');
