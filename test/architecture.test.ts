@@ -21,7 +21,7 @@ const LAYERS: readonly Readonly<Record<string, Room>>[] = [
   // Its span.ts reports steps to a tracer that observe/ sets, where the standard variables ask for traces.
   { base: { rooms: [], packages: ['pino', 'pino-pretty'] } },
   { contract: { rooms: [], packages: ['zod'] } },
-  { config: { rooms: ['contract'], packages: ['zod', 'cron-parser'] } },
+  { config: { rooms: ['contract'], packages: ['zod', 'cron-parser', 'yaml'] } },
   {
     api: { rooms: ['contract'], packages: ['undici', 'p-retry', 'zod'] },
     crawl: { rooms: [], packages: [] },
@@ -112,6 +112,7 @@ const ROOT_FILES: Readonly<Record<string, Room>> = { 'main.ts': { rooms: ['cli']
 /** What builds a dependency. Everybody else is handed what the command line, or the library's client, built. */
 const BUILDERS = [
   'readConfig',
+  'readPrograms',
   'makeLogger',
   'openEmbeddedPostgres',
   'makePool',

@@ -125,6 +125,34 @@ async function closeAfterwards(
   return exitCode;
 }
 
+export interface Scope {
+  /** Its signal aborts with the parent's, and when the scope is closed. */
+  readonly lifetime: Lifetime;
+  /**
+   * Aborts the signal, and closes everything that was opened within it, the last one first. Idempotent: yes.
+   *
+   * Throws: the first error of closing.
+   */
+  close(): Promise<void>;
+}
+
+/** Returns a part of a lifetime that can end before it does. It is closed with its parent if not before. */
+export function openScope(parent: Lifetime): Scope {
+  const controller = new AbortController();
+  const closers: (() => Promise<unknown>)[] = [];
+  const signal = AbortSignal.any([parent.signal, controller.signal]);
+  let closed: Promise<void> | null = null;
+  const close = () => {
+    closed ??= (async () => {
+      controller.abort(new Error('the program is closed'));
+      await closeAfterwards(async () => 0, closers);
+    })();
+    return closed;
+  };
+  parent.onClose(close);
+  return { lifetime: { signal, onStop: parent.onStop, onClose: (one) => closers.push(one) }, close };
+}
+
 /** Resolves when the signal aborts. Keeps the process alive until then. */
 export async function untilStopped(signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();

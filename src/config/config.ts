@@ -15,7 +15,7 @@ import { readPersonalDataKey } from './program/personal-data.ts';
 import { readSecret } from './program/program-access.ts';
 import { environmentSchema, MAY_BE_EMPTY, MAY_BE_SMALL } from './variables.ts';
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * The settings of this process, and those of the affiliate program that it mirrors. Each is explained at its variable;
@@ -46,6 +46,8 @@ export interface ReachableConfig extends Config {
 interface Use {
   /** Whether the command serves the status page, which other machines may reach only with a password. */
   readonly servesPage: boolean;
+  /** The program's name in PROGRAMS_FILE. Left out: the environment describes it. */
+  readonly name?: string;
 }
 
 /**
@@ -53,8 +55,8 @@ interface Use {
  *
  * Throws: ConfigError naming every malformed variable at once.
  */
-export function readConfig(environment: Environment, { servesPage }: Use = { servesPage: false }): Config {
-  return check(environment, { isProgramNeeded: false, servesPage });
+export function readConfig(environment: Environment, use: Use = { servesPage: false }): Config {
+  return check(environment, { ...use, isProgramNeeded: false });
 }
 
 /**
@@ -64,9 +66,9 @@ export function readConfig(environment: Environment, { servesPage }: Use = { ser
  */
 export function readProgramConfig(
   environment: Environment,
-  { servesPage }: Use = { servesPage: false },
+  use: Use = { servesPage: false },
 ): ReachableConfig {
-  const { process, program } = check(environment, { isProgramNeeded: true, servesPage });
+  const { process, program } = check(environment, { ...use, isProgramNeeded: true });
   const { address } = program;
   if (address === null) throw new TypeError('the check accepted a missing variable');
   return { process, program: { ...program, address } };
@@ -74,7 +76,7 @@ export function readProgramConfig(
 
 function check(
   environment: Environment,
-  { isProgramNeeded, servesPage }: { isProgramNeeded: boolean; servesPage: boolean },
+  { isProgramNeeded, servesPage, name }: Use & { readonly isProgramNeeded: boolean },
 ) {
   const given = readGiven(environment);
   const problems = findQuotes(given);
@@ -102,6 +104,8 @@ function check(
       dataDir: env.DATA_DIR,
       databaseSizeLimit: env.DATABASE_SIZE_LIMIT ?? null,
       redisUrl: env.REDIS_URL ?? null,
+      programsFile: env.PROGRAMS_FILE ?? null,
+      mostJobs: env.WORK_CONCURRENCY,
       proxy,
       scheduledExports,
       s3,
@@ -120,6 +124,8 @@ function check(
       logLevel: env.LOG_LEVEL,
     },
     program: {
+      /** In PROGRAMS_FILE; null if the environment describes the program. */
+      name: name ?? null,
       address,
       timeoutMs: env.API_TIMEOUT_MS,
       rateLimit: env.API_RATE_LIMIT,

@@ -19,6 +19,34 @@ export function optional<S extends z.ZodType<unknown, string>>(meaning: string, 
   return read.optional().meta({ description: meaning, shownDefault: without });
 }
 
+/** What a key of PROGRAMS_FILE is, beside the variable that it takes the place of. */
+interface ProgramKeyEntry {
+  readonly key: string;
+  /** The schema of the value in the file. */
+  readonly form: z.ZodType<string | number>;
+  /** Undefined: that of the variable. */
+  readonly meaning?: string;
+}
+
+const programKeys = new WeakMap<z.ZodType, ProgramKeyEntry>();
+
+const TEXT = z.string('must be text');
+
+/** Declares that the variable describes a program, and its key in PROGRAMS_FILE. Returns the variable's schema. */
+export function ofProgram<S extends z.ZodType>(
+  key: string,
+  read: S,
+  { form = TEXT, meaning }: Partial<Pick<ProgramKeyEntry, 'form' | 'meaning'>> = {},
+): S {
+  programKeys.set(read, { key, form, ...(meaning !== undefined && { meaning }) });
+  return read;
+}
+
+/** Returns the key of a variable; undefined if it describes the process. */
+export function findProgramKey(read: z.ZodType): ProgramKeyEntry | undefined {
+  return programKeys.get(read);
+}
+
 /** The values of some variables. */
 export type Values<V extends z.ZodRawShape> = z.output<z.ZodObject<V>>;
 

@@ -18,7 +18,7 @@ import { PERSONAL_DATA_MODES } from './program/personal-data.ts';
 import { apiUrlSchema } from './program/program-access.ts';
 import { RATE_LIMIT_FORM, readRateLimit } from './program/rate-limit.ts';
 import { reading } from './reading.ts';
-import { cron, integer, optional, variable } from './variable.ts';
+import { cron, findProgramKey, integer, ofProgram, optional, variable } from './variable.ts';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
@@ -36,67 +36,112 @@ const redisUrl = reading((text, refuse) => {
 
 /** In the order of the documentation. */
 const schema = {
-  AFFILIATE_API_URL: optional('base address of the API, without `/v1`', apiUrlSchema),
-  AFFILIATE_API_SECRET: optional('the API secret', z.string()),
-  AFFILIATE_API_SECRET_FILE: optional('a file that holds the API secret', z.string()),
+  PROGRAMS_FILE: optional(
+    'a YAML file of [several programs](#several-programs), which one process serves',
+    z.string(),
+    'these variables describe one program',
+  ),
+  AFFILIATE_API_URL: ofProgram('url', optional('base address of the API, without `/v1`', apiUrlSchema)),
+  AFFILIATE_API_SECRET: ofProgram('secret_env', optional('the API secret', z.string()), {
+    // In capitals: a secret that is given in its place is most likely refused, and no message quotes it.
+    form: z
+      .string('must be text')
+      .regex(/^[A-Z_][A-Z0-9_]*$/, 'must be the name of a variable in capitals, such as ACME_API_SECRET'),
+    meaning: 'the variable that holds the API secret',
+  }),
+  AFFILIATE_API_SECRET_FILE: ofProgram(
+    'secret_file',
+    optional('a file that holds the API secret', z.string()),
+  ),
   DATABASE_URL: optional(
     'analytics Postgres, 15 or newer',
     databaseUrlSchema,
     'embedded Postgres under `DATA_DIR`',
   ),
-  MIRROR_SCHEMA: variable(
-    'schema of the mirrored tables',
-    z
-      .string()
-      .regex(
-        /^[a-z_][a-z0-9_]{0,62}$/,
-        'must be a plain schema name: lower-case letters, digits and _, not starting with a digit, at most 63',
-      )
-      .refine((name) => !/^(pg_|information_schema$)/.test(name), 'must not be a schema of Postgres itself'),
-    'mirror',
+  MIRROR_SCHEMA: ofProgram(
+    'schema',
+    variable(
+      'schema of the mirrored tables',
+      z
+        .string()
+        .regex(
+          /^[a-z_][a-z0-9_]{0,62}$/,
+          'must be a plain schema name: lower-case letters, digits and _, not starting with a digit, at most 63',
+        )
+        .refine(
+          (name) => !/^(pg_|information_schema$)/.test(name),
+          'must not be a schema of Postgres itself',
+        ),
+      'mirror',
+    ),
   ),
-  PII: variable(
-    'how [personal data](personal-data.md) are stored: `plain`, `hash` or `omit`',
-    z.enum(PERSONAL_DATA_MODES, `must be one of ${PERSONAL_DATA_MODES.join(', ')}`),
-    'plain',
+  PII: ofProgram(
+    'pii',
+    variable(
+      'how [personal data](personal-data.md) are stored: `plain`, `hash` or `omit`',
+      z.enum(PERSONAL_DATA_MODES, `must be one of ${PERSONAL_DATA_MODES.join(', ')}`),
+      'plain',
+    ),
   ),
-  PII_KEY_FILE: optional('a file of at least 32 bytes, the key of the hashes; needed for `hash`', z.string()),
-  API_RATE_LIMIT: variable("the account's budget, requests/seconds; `none` for no limit", rateLimit, '45/30'),
-  API_TIMEOUT_MS: variable('longest wait for one answer, in milliseconds', integer(1, 600_000), '30000'),
+  PII_KEY_FILE: ofProgram(
+    'pii_key_file',
+    optional('a file of at least 32 bytes, the key of the hashes; needed for `hash`', z.string()),
+  ),
+  API_RATE_LIMIT: ofProgram(
+    'rate_limit',
+    variable("the account's budget, requests/seconds; `none` for no limit", rateLimit, '45/30'),
+  ),
+  API_TIMEOUT_MS: ofProgram(
+    'timeout_ms',
+    variable('longest wait for one answer, in milliseconds', integer(1, 600_000), '30000'),
+    { form: z.int('must be a whole number, without quotation marks') },
+  ),
   HTTPS_PROXY: optional('proxy for requests to the API; also in small letters', proxyUrlSchema),
   HTTP_PROXY: optional('the same, if `HTTPS_PROXY` is not set', proxyUrlSchema),
   NO_PROXY: optional('hosts and domains reached without it, with commas between them', z.string()),
-  AFFILIATE_AMOUNT_UNIT: variable(
-    'the unit of amounts in the API: `minor` units of the currency (USD 2 digits, JPY 0), `cent` (2 in every currency) or `major`',
-    z.enum(AMOUNT_UNITS, `must be one of ${AMOUNT_UNITS.join(', ')}`),
-    'minor',
+  AFFILIATE_AMOUNT_UNIT: ofProgram(
+    'amount_unit',
+    variable(
+      'the unit of amounts in the API: `minor` units of the currency (USD 2 digits, JPY 0), `cent` (2 in every currency) or `major`',
+      z.enum(AMOUNT_UNITS, `must be one of ${AMOUNT_UNITS.join(', ')}`),
+      'minor',
+    ),
   ),
   REDIS_URL: optional(
     'Redis to keep the queue in, for workers on many machines',
     redisUrl,
     'the queue is kept in Postgres',
   ),
-  SYNC_FULL_CRON: variable(
-    'when a worker reads everything, in cron syntax (seconds may come first); empty for never',
-    cron,
-    '0 2 * * *',
+  SYNC_FULL_CRON: ofProgram(
+    'full_cron',
+    variable(
+      'when a worker reads everything, in cron syntax (seconds may come first); empty for never',
+      cron,
+      '0 2 * * *',
+    ),
   ),
-  SYNC_DELTA_CRON: variable(
-    'when a worker looks for changes, in cron syntax; empty for never',
-    cron,
-    '*/15 * * * *',
+  SYNC_DELTA_CRON: ofProgram(
+    'delta_cron',
+    variable('when a worker looks for changes, in cron syntax; empty for never', cron, '*/15 * * * *'),
   ),
-  SYNC_TIMEZONE: variable('the time zone of every schedule, such as `Europe/Berlin`', timezone, 'UTC'),
+  SYNC_TIMEZONE: ofProgram(
+    'timezone',
+    variable('the time zone of every schedule, such as `Europe/Berlin`', timezone, 'UTC'),
+  ),
   DISPLAY_TIMEZONE: optional(
     'the time zone of times, days and months that people read; JSON, the database and logs keep UTC',
     timezone,
     'that of `SYNC_TIMEZONE`',
   ),
-  OPTIONAL_LISTS: variable(
-    `lists that the API has beyond its contract: \`auto\` asks it once a day for each, \`none\`, or their names with commas between them (${OPTIONAL_LISTS.join(', ')})`,
-    listSettings,
-    'auto',
+  OPTIONAL_LISTS: ofProgram(
+    'optional_lists',
+    variable(
+      `lists that the API has beyond its contract: \`auto\` asks it once a day for each, \`none\`, or their names with commas between them (${OPTIONAL_LISTS.join(', ')})`,
+      listSettings,
+      'auto',
+    ),
   ),
+  WORK_CONCURRENCY: variable('most jobs that a worker runs at once', integer(1, 10_000), '200'),
   ...EXPORT_VARIABLES,
   ...S3_VARIABLES,
   ...ALERT_VARIABLES,
@@ -144,4 +189,20 @@ export interface Variable {
 export const VARIABLES: readonly Variable[] = Object.entries(schema).map(([name, read]) => {
   const { description = '', shownDefault } = z.globalRegistry.get(read) ?? {};
   return { name, meaning: description, default: String(shownDefault) };
+});
+
+export interface ProgramKey {
+  readonly key: string;
+  readonly variable: string;
+  readonly meaning: string;
+  /** The schema of the value in the file; its messages follow the key. */
+  readonly form: z.ZodType<string | number>;
+}
+
+/** Every key of a program in PROGRAMS_FILE, in the order of the variables that they take the place of. */
+export const PROGRAM_KEYS: readonly ProgramKey[] = Object.entries(schema).flatMap(([variable, read]) => {
+  const found = findProgramKey(read);
+  if (found === undefined) return [];
+  const { key, form, meaning = z.globalRegistry.get(read)?.description ?? '' } = found;
+  return [{ key, variable, meaning, form }];
 });

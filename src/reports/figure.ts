@@ -4,8 +4,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { z } from 'zod';
 import { memoize } from '../base/memoize.ts';
+import { reportsSchema } from '../config/program/sibling-schema.ts';
 import type { Database } from '../db/database.ts';
-import { reportsSchema } from '../db/sibling-schema.ts';
 
 export interface Reader {
   readonly db: Database;

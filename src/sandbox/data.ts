@@ -5,8 +5,13 @@ import pg from 'pg';
 import type { Source } from './invent.ts';
 import type { Rows } from './rows.ts';
 
+/** As pg's own pool, and as that of a program. */
+export interface Pool extends Pick<pg.PoolClient, 'query'> {
+  connect(): Promise<pg.PoolClient>;
+}
+
 /** A pool, or one connection of it inside a transaction. */
-export type Queryable = pg.Pool | pg.PoolClient;
+export type Queryable = Pool | pg.PoolClient;
 
 /** One transaction, with its randomness and its time. */
 export interface Moment extends Source {
@@ -19,10 +24,7 @@ export function quoteSchema(schema: string): string {
   return pg.escapeIdentifier(schema);
 }
 
-export async function inTransaction<T>(
-  pool: pg.Pool,
-  work: (client: pg.PoolClient) => Promise<T>,
-): Promise<T> {
+export async function inTransaction<T>(pool: Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
   try {

@@ -26,7 +26,7 @@ export interface RowQuery {
 export type ReadListPage = (query: RowQuery, paging: Paging) => Promise<PageOfRows>;
 
 /** Newest first; rows of one `created_at` are in the order of their ids, so that the order never changes. */
-export function makeReadListPage(pool: Pick<pg.Pool, 'query'>, s: string): ReadListPage {
+export function makeReadListPage(pool: Pick<pg.PoolClient, 'query'>, s: string): ReadListPage {
   return async (query, paging) => {
     const { text, values } = pageStatement(s, query, paging);
     const result = await pool.query<{ total: string; count: number; data: string }>(

@@ -12,12 +12,12 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import type { Answer } from './commissions.ts';
-import { insertRows, type Moment, nameStatement, type Queryable } from './data.ts';
+import { insertRows, type Moment, nameStatement, type Pool, type Queryable } from './data.ts';
 import { type CommissionRow, complete, type PayoutRow } from './rows.ts';
 import type { WireFormat } from './wire.ts';
 
 export interface PayoutDeps {
-  readonly pool: pg.Pool;
+  readonly pool: Pool;
   readonly wire: WireFormat;
   /** The schema, quoted. */
   readonly s: string;

@@ -1,13 +1,12 @@
 // Starts the sandbox. The caller closes the pool.
 
 import type { AddressInfo } from 'node:net';
-import type pg from 'pg';
 import { errorCode } from '../base/describe-error.ts';
 import { Busy, ConfigError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { RateLimit } from '../config/program/rate-limit.ts';
 import type { OptionalList } from '../contract/optional-lists.ts';
-import { quoteSchema } from './data.ts';
+import { type Pool, quoteSchema } from './data.ts';
 import type { FaultPlan } from './fault-plan.ts';
 import { makeChooseFault } from './fault-plan.ts';
 import { makeReadListPage } from './list-page.ts';
@@ -47,7 +46,7 @@ export interface SandboxOptions {
 }
 
 export interface SandboxDeps {
-  readonly pool: pg.Pool;
+  readonly pool: Pool;
   readonly log: Logger;
   readonly onProgress?: (progress: SeedProgress) => void;
   /** Aborts a seed, which is then rolled back. */

@@ -210,7 +210,7 @@ describe('a scheduled export', () => {
 
   test('is due once after each tick, for each table and view', async () => {
     const duty = makeSource();
-    const moment = { nowMs: Date.now(), madeMs: TICK - 1 };
+    const moment = { db: database.db, nowMs: Date.now(), madeMs: TICK - 1 };
     expect(await duty.findDue({ ...moment, nowMs: TICK - 1, madeMs: TICK - 2 })).toEqual([]);
     const due = await duty.findDue(moment);
     expect(due.map(({ id }) => id.replace(/\d+$/, 'tick'))).toEqual([

@@ -1,10 +1,11 @@
 // A status page of a test's own, and requests to it as no browser and no fetch would send them.
 
 import { request as send } from 'node:http';
-import pg from 'pg';
 import { expect } from 'vitest';
 import { makeLogger } from '../../src/base/log.ts';
 import { MONEY } from '../../src/contract/money.ts';
+import { makePool } from '../../src/db/connect/pool.ts';
+import type { Pool } from '../../src/db/connect/shared-pool.ts';
 import { makeDatabase } from '../../src/db/database.ts';
 import { startStatusPage } from '../../src/web/server.ts';
 import type { StatusPage, StatusPageDeps, StatusPageOptions } from '../../src/web/status-page.ts';
@@ -33,13 +34,19 @@ export interface Answer {
 export type TestPage = StatusPage & { ask(asked?: Asked): Promise<Answer> };
 
 /** Returns the page, closed when the file ends. Without a database, no page can be read. */
+/** Returns a pool of a database that is not there. */
+function makeUnreachable(): Pool {
+  const settings = { url: 'postgres://127.0.0.1:1/', schema: 'mirror', max: 1, applicationName: 'test' };
+  return makePool({ log: makeLogger('silent') }, settings);
+}
+
 export async function openStatusPage(
   database: Pick<TestDatabase, 'pool'> | null,
   deps: Partial<StatusPageDeps> = {},
   options: Partial<StatusPageOptions> = {},
 ): Promise<TestPage> {
   const viewDeps = {
-    db: makeDatabase(database?.pool ?? new pg.Pool({ host: '127.0.0.1', port: 1 })),
+    db: makeDatabase(database?.pool ?? makeUnreachable()),
     mirrorSchema: 'mirror',
     money: MONEY.minor,
     maxAgeSeconds: 26 * 3600,

@@ -5,12 +5,12 @@ import { spawn } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import type pg from 'pg';
 import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core';
 import { makeLogger } from '../../src/base/log.ts';
 import { listUpcoming } from '../../src/cli/worker/upcoming.ts';
 import { MONEY } from '../../src/contract/money.ts';
 import { makePool } from '../../src/db/connect/pool.ts';
+import type { Pool } from '../../src/db/connect/shared-pool.ts';
 import { makeDatabase } from '../../src/db/database.ts';
 import { openEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.ts';
 import { startStatusPage } from '../../src/web/server.ts';
@@ -100,7 +100,7 @@ async function runDemo(dataDir: string): Promise<void> {
   if ((await code) !== 0) throw new Error(`the demo failed:\n${stderr}`);
 }
 
-function servePage(pool: pg.Pool) {
+function servePage(pool: Pool) {
   const viewDeps = {
     db: makeDatabase(pool),
     mirrorSchema: SCHEMA,

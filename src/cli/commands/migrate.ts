@@ -2,10 +2,10 @@
 
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { reportsSchema } from '../../config/program/sibling-schema.ts';
 import { refuseReadOnly } from '../../db/access/check-access.ts';
 import { checkParts } from '../../db/migrate/check-parts.ts';
 import { listPending, runMigrations } from '../../db/migrate/migrate.ts';
-import { reportsSchema } from '../../db/sibling-schema.ts';
 import { adoptMode } from '../../mirror/people/switch-mode.ts';
 import { text, yesNo } from '../../reports/fields.ts';
 import { findQueueSchema, migrateQueue } from '../../worker/queue/queue-tables.ts';

@@ -6,6 +6,8 @@ import type { Logger } from '../../base/log.ts';
 import { makeQuietWarning } from '../../base/quiet-warning.ts';
 import type { ProgramAddress } from '../../config/config.ts';
 import { checkWorkerAccess } from '../../db/access/check-access.ts';
+import { asClient } from '../../db/as-client.ts';
+import type { Database } from '../../db/database.ts';
 import { listen } from '../../db/locks/process-session.ts';
 import { checkSchema } from '../../db/migrate/migrate.ts';
 import { noteListSettings } from '../../mirror/optional-lists.ts';
@@ -20,9 +22,11 @@ import { writerConcurrency } from '../../payments/write/writer-concurrency.ts';
 import type { RunSummary } from '../../sync/run-summary.ts';
 import type { JobSource } from '../../worker/queue/job-source.ts';
 import { checkQueueSchema, findQueueSchema } from '../../worker/queue/queue-tables.ts';
+import type { ServedProgram, Serving } from '../../worker/queue/served-program.ts';
 import { makeStartRetry } from '../../worker/queue/start-retry.ts';
 import { type RunningWorker, startWorker } from '../../worker/queue/start-worker.ts';
 import { TIMINGS } from '../../worker/queue/timings.ts';
+import { readQueueId } from '../../worker/queue/worker-state.ts';
 import { makeCommissionsSource } from '../../worker/sources/commissions-job.ts';
 import { makeListsSource } from '../../worker/sources/list-job.ts';
 import { makePollSource } from '../../worker/sources/poll-job.ts';
@@ -35,6 +39,9 @@ import type { Program } from '../program.ts';
 import { makeExportSources } from './scheduled-exports.ts';
 import { serveStatusPage } from './status-page.ts';
 import { makeWorkerViews } from './views.ts';
+
+/** With one program, less than its least. */
+const MOST_JOBS = 200;
 
 interface WorkOptions {
   /** Called with every run that ended, in any state. */
@@ -114,13 +121,26 @@ export async function startWork(
     },
   };
   const probe = (signal: AbortSignal) => probeProgram({ api: connected.clients.probe, db }, signal);
-  const checkMirror = async () => {
-    await checkSchema(pool, { schema: mirrorSchema });
-    refuseOtherSettings(program.personalData, await readState(db));
+  const checkMirror = async (asked: Database) => {
+    await checkSchema(asClient(asked), { schema: mirrorSchema });
+    refuseOtherSettings(program.personalData, await readState(asked));
   };
+  const queueId = await retry(() => readQueueId(db));
   const running = await startWorker(
-    { db, log, probe, checkMirror },
-    { queue, sources: [...makeSources(connected, meter), ...exportSources], signal: lifetime.signal },
+    { db, log },
+    { queue, queueId, mostJobs: MOST_JOBS, signal: lifetime.signal },
+  );
+  const serving = await serveOrStop(
+    running,
+    {
+      name: null,
+      db,
+      log,
+      probe,
+      checkMirror,
+      sources: [...makeSources(connected, meter), ...exportSources],
+    },
+    lifetime.signal,
   );
   worker = running;
   const closing = new AbortController();
@@ -135,15 +155,29 @@ export async function startWork(
   lifetime.onClose(() => watching);
   lifetime.onClose(() => stopInTime(running, log));
   // Payments begin at once: the notification is sent with the commit that asks for them.
-  const input = { channel: COMMISSION_UPDATES_CHANNEL, payload: mirrorSchema, onNotified: running.wake };
+  const input = { channel: COMMISSION_UPDATES_CHANNEL, payload: mirrorSchema, onNotified: serving.wake };
   const listening = listen(db, input, closing.signal);
   lifetime.onClose(() => {
     closing.abort();
     return listening;
   });
   const broken = new AbortController();
-  running.ended.catch((error: unknown) => broken.abort(error));
+  Promise.race([running.ended, serving.ended]).catch((error: unknown) => broken.abort(error));
   return { page, over: AbortSignal.any([lifetime.signal, broken.signal]) };
+}
+
+/** Throws: what `serve` throws; the worker is stopped then. */
+async function serveOrStop(
+  worker: RunningWorker,
+  program: ServedProgram,
+  signal: AbortSignal,
+): Promise<Serving> {
+  try {
+    return await worker.serve(program, signal);
+  } catch (error) {
+    await worker.stop();
+    throw error;
+  }
 }
 
 /** Returns the sources of every worker. */

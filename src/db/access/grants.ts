@@ -4,8 +4,8 @@
 // owns the tables, because a migration makes them as that role.
 
 import { escapeIdentifier, escapeLiteral } from 'pg';
+import { reportsSchema } from '../../config/program/sibling-schema.ts';
 import { ANALYST_RELATIONS, BOOKKEEPING_TABLES, type Grantee } from '../relations.ts';
-import { reportsSchema } from '../sibling-schema.ts';
 import { checkOtherWays } from './check-other-ways.ts';
 
 /** The columns of a payment request that its requester fills in. */

@@ -3,7 +3,7 @@
 import { DatabaseError, escapeIdentifier, type PoolClient } from 'pg';
 import { errorCode } from '../../base/describe-error.ts';
 import { MigrationFailed } from '../../base/errors.ts';
-import { reportsSchema } from '../sibling-schema.ts';
+import { reportsSchema } from '../../config/program/sibling-schema.ts';
 import { type MigrationFile, REPORTS, VERSION } from './migration-files.ts';
 
 /** `create or replace view` adds columns at the end, and refuses any other change of them. */

@@ -63,7 +63,7 @@ export function makeExportSource(deps: ExportSourceDeps, options: ExportSourceOp
       if (tickMs === null) return [];
       const due: Item[] = [];
       for (const object of objects) {
-        const lastMs = await readLastExport(deps.db, { ...object, mirrorSchema, target });
+        const lastMs = await readLastExport(moment.db, { ...object, mirrorSchema, target });
         if (lastMs !== null && lastMs >= tickMs) continue;
         const subject = [NAME, object.isForChanges ? 'changes' : 'whole', object.name]
           .join('-')

@@ -1,10 +1,10 @@
 // What the tests of alerts share: watchers, and mirrors with something wrong.
 
-import type pg from 'pg';
 import type { Logger } from 'pino';
 import { expect, onTestFinished } from 'vitest';
 import { makeLogger } from '../../../src/base/log.ts';
 import { makePool } from '../../../src/db/connect/pool.ts';
+import type { Pool } from '../../../src/db/connect/shared-pool.ts';
 import { makeDatabase } from '../../../src/db/database.ts';
 import type { Channel } from '../../../src/observe/alerts/message.ts';
 import { ALERT_TIMINGS, type AlertTimings } from '../../../src/observe/alerts/timings.ts';
@@ -108,7 +108,7 @@ export async function readNotices({ pool }: Pick<TestDatabase, 'pool'>): Promise
 }
 
 /** Returns the alerts as `code resource state`. */
-export async function readAlertStates({ pool }: { pool: pg.Pool }): Promise<string[]> {
+export async function readAlertStates({ pool }: { pool: Pool }): Promise<string[]> {
   const { rows } = await pool.query<{ one: string }>(`
     select concat_ws(' ', code, resource,
       case when resolved_at is not null then 'resolved' when opened_at is not null then 'open' else 'noticed' end) as one

@@ -1,7 +1,7 @@
 // What tests of the metrics need: a scrape of metrics over a database, and its lines.
 
-import type { Pool } from 'pg';
 import { makeLogger } from '../../../src/base/log.ts';
+import type { Pool } from '../../../src/db/connect/shared-pool.ts';
 import { type Database, makeDatabase } from '../../../src/db/database.ts';
 import { makeFigureCache } from '../../../src/observe/metrics/figure-cache.ts';
 import { type MetricsDeps, makeMetrics } from '../../../src/observe/metrics/make-metrics.ts';
