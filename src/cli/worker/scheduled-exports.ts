@@ -12,10 +12,7 @@ import type { Program } from '../program.ts';
  *
  * Throws: ConfigError if a relation of EXPORT_WHOLE or EXPORT_CHANGES cannot be exported.
  */
-export async function makeExportSources(
-  program: Program,
-  turns: ExportTurns,
-): Promise<readonly JobSource[]> {
+export async function makeExportSources(program: Program, turns: ExportTurns): Promise<readonly JobSource[]> {
   const { pool, mirrorSchema, money } = program;
   const { scheduledExports, s3 } = program.process;
   if (scheduledExports === null) return [];
