@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import type pg from 'pg';
+import type { Pool } from '../src/db/connect/shared-pool.ts';
 import { ROOT } from '../test/support/read-docs.ts';
 import { startBenchPostgres } from './bench/bench-database.ts';
 import { DASHBOARD_FILE, describeDashboard } from './dashboard/dashboard.ts';
@@ -33,7 +33,7 @@ function writeSchemas(directory: string): void {
 }
 
 /** From the catalogue of a migrated database. */
-async function writeDbt(mirror: pg.Pool, directory: string): Promise<void> {
+async function writeDbt(mirror: Pool, directory: string): Promise<void> {
   const files = await describePackage(mirror);
   for (const old of globSync('models/{staging,reports}/*.sql', { cwd: directory })) {
     rmSync(join(directory, old));
@@ -44,7 +44,7 @@ async function writeDbt(mirror: pg.Pool, directory: string): Promise<void> {
   }
 }
 
-async function writeDiagram(mirror: pg.Pool, path: string): Promise<void> {
+async function writeDiagram(mirror: Pool, path: string): Promise<void> {
   const block = /^```mermaid\nerDiagram\n[^`]*^```$/m;
   const page = readFileSync(path, 'utf8');
   if (!block.test(page)) throw new Error(`${path} has no block of mermaid with an erDiagram`);
@@ -56,7 +56,7 @@ async function writeDiagram(mirror: pg.Pool, path: string): Promise<void> {
 }
 
 /** From a demo that is run for it. */
-async function writeGallery(mirror: pg.Pool, databaseUrl: string): Promise<void> {
+async function writeGallery(mirror: Pool, databaseUrl: string): Promise<void> {
   await seedProgramOfPage(mirror);
   await promisify(execFile)(process.execPath, [join(ROOT, 'src/main.ts'), 'demo', '--once'], {
     env: { PATH: process.env['PATH'], DATABASE_URL: databaseUrl },

@@ -125,6 +125,36 @@ async function closeAfterwards(
   return exitCode;
 }
 
+export interface Scope {
+  /** Its signal aborts with the parent's, and when the scope is closed. */
+  readonly lifetime: Lifetime;
+  /**
+   * Aborts the signal, and closes everything that was opened within it, the last one first. Idempotent: yes.
+   *
+   * Throws: the first error of closing.
+   */
+  close(): Promise<void>;
+}
+
+/** Returns a part of a lifetime that ends before it does: its opener closes it. */
+export function openScope(parent: Lifetime): Scope {
+  const controller = new AbortController();
+  const closers: (() => Promise<unknown>)[] = [];
+  const signal = AbortSignal.any([parent.signal, controller.signal]);
+  const closeAll = async () => {
+    controller.abort(new Error('its scope was closed'));
+    await closeAfterwards(async () => 0, closers);
+  };
+  let closed: Promise<void> | null = null;
+  return {
+    lifetime: { ...parent, signal, onClose: (close) => closers.push(close) },
+    close: () => {
+      closed ??= closeAll();
+      return closed;
+    },
+  };
+}
+
 /** Resolves when the signal aborts. Keeps the process alive until then. */
 export async function untilStopped(signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();

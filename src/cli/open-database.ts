@@ -1,79 +1,83 @@
 // Opens the Postgres that the configuration names, or the embedded one, for the life of a command.
 
 import { join } from 'node:path';
-import type { Pool } from 'pg';
 import type { Logger } from '../base/log.ts';
-import type { Config } from '../config/config.ts';
+import type { ProcessConfig } from '../config/config.ts';
 import { reportsSchema } from '../config/program/sibling-schema.ts';
 import { refuseReadOnly } from '../db/access/check-access.ts';
 import { checkConnection, nameDatabase } from '../db/connect/check-connection.ts';
-import { makePool } from '../db/connect/pool.ts';
+import { makeDatabasePool } from '../db/connect/pool.ts';
 import type { Session } from '../db/connect/session.ts';
+import type { Pool, SharedPool } from '../db/connect/shared-pool.ts';
 import { makeSockets, type Sockets } from '../db/connect/sockets.ts';
-import { type Database, makeDatabase } from '../db/database.ts';
 import { describeHolder, watchLocks } from '../db/locks/watch-locks.ts';
 import type { Opener } from './cli.ts';
 import type { Lifetime } from './lifetime.ts';
 import { printError } from './output/print.ts';
 
 export interface OpenDatabase {
-  readonly pool: Pool;
-  readonly db: Database;
+  /** Its connections, for every program. */
+  readonly shared: SharedPool;
   /** Holds the password: only for connections outside the pool. */
   readonly url: string;
   readonly session: Session;
   /** Database, host and port, without secrets. */
   readonly name: string;
   readonly isEmbedded: boolean;
-  /** A shell command that opens psql on it, with the mirror's schema in the search path. Holds no password. */
-  readonly psqlCommand: string;
+  /** Returns a shell command that opens psql on it, with the mirror's schema in the search path. Holds no password. */
+  readonly describePsql: (mirrorSchema: string) => string;
+}
+
+interface DatabaseOptions {
+  /** The first signal closes the connections, and what was not committed is undone. */
+  readonly endsAtOnce?: boolean | undefined;
+  /** Whether it may serve several programs; see makeDatabasePool. */
+  readonly isForMany?: boolean | undefined;
 }
 
 /**
  * Returns the database, once it has answered. Closed with the lifetime. Its connections carry the command's name in
  * Postgres. A session whose lock the command waits for is named on stderr; in a worker, in the log.
  *
- * With `endsAtOnce`, the first signal closes the connections, and what was not committed is undone. Until the database
- * has answered, every command does so.
+ * Until the database has answered, the first signal ends every command at once.
  *
  * Throws: EmbeddedPostgresFailed; DatabaseUnreachable; AccessRefused if the command writes and the database takes no
  * writes; ConfigError if DATABASE_URL names a database that cannot be used; the signal's reason when aborted.
  */
 export async function openDatabase(
   deps: { log: Logger; lifetime: Lifetime },
-  config: Config,
+  process: ProcessConfig,
   { name, connections }: Opener,
-  endsAtOnce = false,
+  { endsAtOnce = false, isForMany = false }: DatabaseOptions = {},
 ): Promise<OpenDatabase> {
   const { log, lifetime } = deps;
-  const { databaseUrl, dataDir } = config.process;
-  const { mirrorSchema } = config.program;
+  const { databaseUrl, dataDir } = process;
   const url = databaseUrl ?? (await openEmbedded(deps, dataDir, name));
   lifetime.signal.throwIfAborted();
   const sockets = makeSockets();
-  const pool = makePool(
+  const shared = makeDatabasePool(
     { log, sockets },
-    { url, schema: mirrorSchema, max: connections.pool, applicationName: `affiliate-mirror ${name}` },
+    { url, max: connections.pool, applicationName: `affiliate-mirror ${name}`, isForMany },
   );
+  const pool = shared.base;
   lifetime.onClose(() => pool.end());
   if (endsAtOnce) lifetime.onStop(sockets.closeAll);
   const session = await connect(pool, { url, sockets, signal: lifetime.signal });
   if (connections.isWriting) await refuseReadOnly(pool);
   lifetime.signal.throwIfAborted();
-  const endWatch = watchLocks(pool, (holder) => {
+  const endWatch = watchLocks(shared, (holder) => {
     const { pid, application, role, relation } = holder;
     if (name === 'work') log.warn({ pid, application, role, relation }, 'db.waits_for_lock');
     else printError(`affiliate-mirror: waiting: ${describeHolder(holder)}`);
   });
   lifetime.onClose(async () => endWatch());
   return {
-    pool,
-    db: makeDatabase(pool),
+    shared,
     url,
     session,
     name: nameDatabase(url),
     isEmbedded: databaseUrl === null,
-    psqlCommand: describePsql(url, config),
+    describePsql: (mirrorSchema) => describePsql(url, process, mirrorSchema),
   };
 }
 
@@ -110,8 +114,7 @@ async function openEmbedded(
   return embedded.url;
 }
 
-function describePsql(url: string, { process: { databaseUrl, dataDir }, program }: Config): string {
-  const { mirrorSchema } = program;
+function describePsql(url: string, { databaseUrl, dataDir }: ProcessConfig, mirrorSchema: string): string {
   const options = `PGOPTIONS=--search_path=${mirrorSchema},${reportsSchema(mirrorSchema)}`;
   if (databaseUrl !== null) return `${options} psql "$DATABASE_URL"`;
   const address = new URL(url);

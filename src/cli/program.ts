@@ -1,11 +1,11 @@
 // Everything of one affiliate program as one value: its configuration, its database and, if the API is asked, its
 // clients and the treatment of its personal data (connect-program.ts). Opened within a lifetime, and closed with it.
 
-import type { Pool } from 'pg';
 import { calmLevel, type Logger, makeLogger } from '../base/log.ts';
 import { canDrawStatusLine } from '../base/terminal.ts';
 import type { Config, ProcessConfig, ProgramConfig } from '../config/config.ts';
-import type { Database } from '../db/database.ts';
+import type { Pool } from '../db/connect/shared-pool.ts';
+import { type Database, makeDatabase } from '../db/database.ts';
 import { checkSchema } from '../db/migrate/migrate.ts';
 import type { Cli } from './cli.ts';
 import { readCliConfig } from './configuration.ts';
@@ -37,9 +37,25 @@ export async function openProgram(
   lifetime: Lifetime,
   { config = readCliConfig(cli), log = makeLogger(config.process.logLevel), endsAtOnce }: Opening = {},
 ): Promise<Program> {
-  const database = await openDatabase({ log, lifetime }, config, cli.opener, endsAtOnce);
-  const { pool, db } = database;
-  return { ...config.program, process: config.process, database, pool, db, log, lifetime };
+  const database = await openDatabase({ log, lifetime }, config.process, cli.opener, { endsAtOnce });
+  return makeProgram(database, { config, log, lifetime });
+}
+
+/** Returns the program on a database that is open. */
+export function makeProgram(
+  database: OpenDatabase,
+  { config, log, lifetime }: { config: Config; log: Logger; lifetime: Lifetime },
+): Program {
+  const pool = database.shared.of(config.program.mirrorSchema);
+  return {
+    ...config.program,
+    process: config.process,
+    database,
+    pool,
+    db: makeDatabase(pool),
+    log,
+    lifetime,
+  };
 }
 
 /** Returns the program, whose tables are of this version. Throws: SchemaMismatch; what `openProgram` throws. */

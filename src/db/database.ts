@@ -1,7 +1,8 @@
-// The Kysely handle over the pool, with which statements are written. A process makes one for each pool.
+// The Kysely handle over a program's connections, with which statements are written. A process makes one for each
+// program, because what Kysely keeps of statements hangs on it.
 
 import { Kysely, PostgresDialect, type Transaction } from 'kysely';
-import type { Pool } from 'pg';
+import type { Pool } from './connect/shared-pool.ts';
 import { attachSession } from './locks/process-session.ts';
 import type { Tables } from './tables.ts';
 

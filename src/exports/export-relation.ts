@@ -4,13 +4,14 @@
 // them; the manifest is written last. A failure or a stop removes the written files.
 
 import { createHash } from 'node:crypto';
-import type { Pool, PoolClient } from 'pg';
+import type { PoolClient } from 'pg';
 import { describeError } from '../base/describe-error.ts';
 import { ConfigError, ExportTargetUnwritable } from '../base/errors.ts';
 import { readVersion } from '../base/package.ts';
 import type { ExportFormat } from '../config/process/exports.ts';
 import type { MoneyFormat } from '../contract/money.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
+import type { Pool } from '../db/connect/shared-pool.ts';
 import { onlyRow } from '../db/only-row.ts';
 import { CSV } from './formats/csv.ts';
 import type { Format } from './formats/format.ts';

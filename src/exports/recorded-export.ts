@@ -6,9 +6,9 @@
 // greater _changed_at than all visible ones, because src/mirror stamps rows in the order of the commits.
 
 import { sql } from 'kysely';
-import type { Pool } from 'pg';
 import type { Timestamp } from '../contract/timestamp.ts';
 import { readNow } from '../db/clock.ts';
+import type { Pool } from '../db/connect/shared-pool.ts';
 import type { Database } from '../db/database.ts';
 import { withLock } from '../db/locks/process-session.ts';
 import { type Exported, type ExportInput, exportRelation } from './export-relation.ts';

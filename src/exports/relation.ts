@@ -4,9 +4,10 @@
 // Decision: a name means the view of the reports schema, as an analyst expects. For changes (--since, --incremental) it
 // means the mirror's table, because only that keeps deleted rows.
 
-import { type ClientBase, escapeIdentifier, type Pool } from 'pg';
+import { type ClientBase, escapeIdentifier } from 'pg';
 import { ConfigError } from '../base/errors.ts';
 import { reportsSchema } from '../config/program/sibling-schema.ts';
+import type { Pool } from '../db/connect/shared-pool.ts';
 import { ANALYST_RELATIONS } from '../db/relations.ts';
 
 /** Decides how each format writes the values of a column. */

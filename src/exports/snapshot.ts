@@ -1,7 +1,8 @@
 // A read-only transaction that sees one moment of the database, to read more than fits into memory.
 
-import type { Pool, PoolClient } from 'pg';
+import type { PoolClient } from 'pg';
 import { withClientUntil } from '../db/connect/client-until.ts';
+import type { Pool } from '../db/connect/shared-pool.ts';
 
 /**
  * The longest pause between two statements, in which rows are stored elsewhere. Postgres ends the transaction then, so

@@ -3,7 +3,7 @@
 import type pg from 'pg';
 import { ConfigError } from '../base/errors.ts';
 import { countAllSql, createTriggersSql } from './counts.ts';
-import { inTransaction, quoteSchema } from './data.ts';
+import { inTransaction, type Pool, quoteSchema } from './data.ts';
 import { createIndexesSql, createTablesSql, dropTablesSql, formatOf, TABLES } from './schema.ts';
 import { type SeedOptions, type SeedSize, seedProgram } from './seed.ts';
 
@@ -15,7 +15,7 @@ import { type SeedOptions, type SeedSize, seedProgram } from './seed.ts';
  * Idempotent: yes; two at once on one schema wait for each other, and a killed one leaves nothing behind.
  */
 export async function prepareSchema(
-  { pool, ...seeding }: { pool: pg.Pool } & SeedOptions,
+  { pool, ...seeding }: { pool: Pool } & SeedOptions,
   schema: string,
   size: SeedSize,
   reset: boolean,

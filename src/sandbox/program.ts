@@ -1,8 +1,7 @@
 // The changes of the program, each in one transaction. Tests call them while a client reads the program; live events
 // consist of them too.
 
-import type pg from 'pg';
-import { deleteRow, insertRows, inTransaction, type Moment, updateRow } from './data.ts';
+import { deleteRow, insertRows, inTransaction, type Moment, type Pool, updateRow } from './data.ts';
 import {
   inventAffiliate,
   inventCampaigns,
@@ -27,7 +26,7 @@ import type {
 import type { Spelling } from './wire.ts';
 
 export interface ProgramDeps {
-  readonly pool: pg.Pool;
+  readonly pool: Pool;
   /** The schema, quoted. */
   readonly s: string;
   readonly seed: number;

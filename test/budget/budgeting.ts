@@ -1,21 +1,21 @@
 // What the tests of the budget share: a budget of which nothing is known, whether it grants, and the passing of time.
 
-import type pg from 'pg';
 import type { AnsweredLimits } from '../../src/api/permit.ts';
 import type { Priority } from '../../src/budget/waits.ts';
+import type { Pool } from '../../src/db/connect/shared-pool.ts';
 
 /** An answer whose headers say nothing. */
 export const SILENT: AnsweredLimits = { throttled: false, limit: null, remaining: null, resetMs: null };
 
 /** Has the budget know of no request and of no limit. */
-export async function forgetAll(pool: pg.Pool): Promise<void> {
+export async function forgetAll(pool: Pool): Promise<void> {
   await pool.query('truncate request_permits; delete from request_budget');
   await pool.query('insert into request_budget default values');
 }
 
 /** Returns why the next request would have to wait; null where it would not. Grants nothing. */
 export async function whyWait(
-  pool: pg.Pool,
+  pool: Pool,
   { requests, priority = 'reads' }: { requests: number; priority?: Priority },
 ): Promise<string | null> {
   const client = await pool.connect();
@@ -33,7 +33,7 @@ export async function whyWait(
 }
 
 /** Lets so many seconds pass for everything that the budget remembers. */
-export async function pass(pool: pg.Pool, seconds: number): Promise<void> {
+export async function pass(pool: Pool, seconds: number): Promise<void> {
   await pool.query(
     `update request_budget set limit_until = limit_until - $1::float8 * interval '1 second',
        foreign_until = foreign_until - $1::float8 * interval '1 second',

@@ -10,10 +10,10 @@ import { readRateLimit } from '../../src/config/program/rate-limit.ts';
 import { makePool } from '../../src/db/connect/pool.ts';
 import { makeDatabase } from '../../src/db/database.ts';
 import { awaitUpdates } from '../../src/payments/write/await-updates.ts';
-import { startWorker } from '../../src/worker/queue/start-worker.ts';
 import { TIMINGS, type Timings } from '../../src/worker/queue/timings.ts';
 import { makeCommissionsSource } from '../../src/worker/sources/commissions-job.ts';
 import { makeSchedules, makeSyncSource } from '../../src/worker/sources/sync-job.ts';
+import { serveOne } from '../worker/queue/serve-one.ts';
 
 export interface BusyProcessOptions {
   readonly role: 'worker' | 'foreground';
@@ -56,7 +56,7 @@ if (given.role === 'worker') {
   const reader = makeClient('reads');
   const timings = { ...TIMINGS, ...given.timings };
   const schedules = makeSchedules({ full: '*/3 * * * * *', delta: null, timezone: 'UTC' });
-  const worker = await startWorker(
+  const worker = await serveOne(
     {
       db,
       log,

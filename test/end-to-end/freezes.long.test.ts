@@ -7,8 +7,8 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type pg from 'pg';
 import { afterAll, test } from 'vitest';
+import type { Pool } from '../../src/db/connect/shared-pool.ts';
 import { makeDatabase } from '../../src/db/database.ts';
 import { requestUpdates } from '../../src/payments/ask/request-updates.ts';
 import { plainRequest } from '../../src/payments/update-request.ts';
@@ -67,7 +67,7 @@ function fullestWindow(moments: readonly number[]): number {
 }
 
 /** Notes every change of a commission in the program, in the order in which the program made them. */
-async function noteWrites(pool: pg.Pool): Promise<void> {
+async function noteWrites(pool: Pool): Promise<void> {
   await pool.query(`
     create table public.program_writes (seq bigint generated always as identity, id text, paid_at timestamptz);
     create function public.note_write() returns trigger language plpgsql as

@@ -1,7 +1,7 @@
 // What batches through real workers need: a program, a mirror with its queue, and processes that work.
 
-import type pg from 'pg';
 import { expect, onTestFinished } from 'vitest';
+import type { Pool } from '../../src/db/connect/shared-pool.ts';
 import { makeDatabase } from '../../src/db/database.ts';
 import { requestUpdates } from '../../src/payments/ask/request-updates.ts';
 import type { PayoutRequest } from '../../src/payments/payout-request.ts';
@@ -22,7 +22,7 @@ export interface WorkerInput {
 }
 
 export interface Setting {
-  readonly pool: pg.Pool;
+  readonly pool: Pool;
   readonly sandbox: TestSandbox;
   readonly redis: TestRedis | null;
   /** Every PUT that the program received, by commission. */
@@ -106,7 +106,7 @@ export interface Commission {
 }
 
 /** Returns the program's first commissions. */
-export async function commissionsOf(pool: pg.Pool, most: number): Promise<Commission[]> {
+export async function commissionsOf(pool: Pool, most: number): Promise<Commission[]> {
   const { rows } = await pool.query<Commission>(
     `select id, paid_at, amount, voided_at is not null as is_voided from sandbox.commissions order by id limit $1`,
     [most],
@@ -116,7 +116,7 @@ export async function commissionsOf(pool: pg.Pool, most: number): Promise<Commis
 }
 
 /** Returns what became of each request, in the program and in the mirror. */
-export async function outcomes(pool: pg.Pool) {
+export async function outcomes(pool: Pool) {
   const { rows } = await pool.query<{
     commission_id: string;
     state: string;

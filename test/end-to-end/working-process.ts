@@ -13,11 +13,11 @@ import { listen } from '../../src/db/locks/process-session.ts';
 import { COMMISSION_UPDATES_CHANNEL } from '../../src/payments/ask/request-updates.ts';
 import type { WriterTiming } from '../../src/payments/write/apply-updates.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
-import { startWorker } from '../../src/worker/queue/start-worker.ts';
 import type { Timings } from '../../src/worker/queue/timings.ts';
 import { makeCommissionsSource } from '../../src/worker/sources/commissions-job.ts';
 import { type Interruption, interruptSelf } from '../support/interrupt-self.ts';
 import { makeUnlimitedPermits } from '../support/unlimited-permits.ts';
+import { serveOne } from '../worker/queue/serve-one.ts';
 
 export interface WorkingOptions {
   readonly databaseUrl: string;
@@ -112,7 +112,7 @@ async function runWorker({ redisUrl, timings, timing }: WorkerWork): Promise<voi
   const probe = async (signal: AbortSignal) => {
     await reader.list('affiliates', { page: 1, limit: 1 }, { signal });
   };
-  const worker = await startWorker(
+  const worker = await serveOne(
     { db, log, probe },
     {
       queue: { redisUrl, databaseUrl, mirrorSchema: 'mirror' },

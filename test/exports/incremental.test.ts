@@ -10,6 +10,7 @@ import { withLock } from '../../src/db/locks/process-session.ts';
 import type { Manifest } from '../../src/exports/manifest.ts';
 import { nameTarget } from '../../src/exports/targets/target.ts';
 import type { JobContext } from '../../src/worker/queue/job-source.ts';
+import { makeExportTurns } from '../../src/worker/sources/export-turns.ts';
 import { makeExportSource } from '../../src/worker/sources/export-job.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { makeDirectory } from '../support/directory.ts';
@@ -195,7 +196,7 @@ describe('a scheduled export', () => {
   };
   const makeSource = () =>
     makeExportSource(
-      { pool: database.pool, db: database.db, log: pino({ level: 'silent' }) },
+      { pool: database.pool, db: database.db, log: pino({ level: 'silent' }), turns: makeExportTurns() },
       {
         mirrorSchema: 'mirror',
         pattern: '0 2 * * *',
@@ -210,7 +211,7 @@ describe('a scheduled export', () => {
 
   test('is due once after each tick, for each table and view', async () => {
     const duty = makeSource();
-    const moment = { nowMs: Date.now(), madeMs: TICK - 1 };
+    const moment = { db: database.db, nowMs: Date.now(), madeMs: TICK - 1 };
     expect(await duty.findDue({ ...moment, nowMs: TICK - 1, madeMs: TICK - 2 })).toEqual([]);
     const due = await duty.findDue(moment);
     expect(due.map(({ id }) => id.replace(/\d+$/, 'tick'))).toEqual([

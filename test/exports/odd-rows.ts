@@ -1,6 +1,6 @@
-// Rows with everything that a format may get wrong, in the mirror's own tables.
+import type { Pool } from '../../src/db/connect/shared-pool.ts';
 
-import type { Pool } from 'pg';
+// Rows with everything that a format may get wrong, in the mirror's own tables.
 
 /** Quotes, line breaks, formulas, emptiness, other scripts, what XML refuses. */
 const NAMES = [

@@ -3,7 +3,7 @@
 
 import { parse } from 'csv-parse/sync';
 import { streamXlsxRows } from 'hucre/xlsx';
-import type { Pool } from 'pg';
+import type { Pool } from '../../src/db/connect/shared-pool.ts';
 import { readParquetFile } from '../support/read-parquet.ts';
 
 export interface ReadColumn {

@@ -45,5 +45,5 @@ test('aborted while it connects, nothing is done, and the connection goes back',
   });
   aborting.abort(new Error('enough'));
   await expect(doing).rejects.toThrow('enough');
-  expect({ hasBegun, lent: pool.totalCount - pool.idleCount }).toEqual({ hasBegun: false, lent: 0 });
+  expect({ hasBegun, lent: pool.shared.busy.size }).toEqual({ hasBegun: false, lent: 0 });
 });

@@ -1,6 +1,6 @@
 // A reader of mirrored tables who keeps copies of them and asks only for what is above the watermark of each.
 
-import type pg from 'pg';
+import type { Pool } from '../../src/db/connect/shared-pool.ts';
 import type { MirroredTable } from '../../src/decode/mirrored-tables.ts';
 
 export interface WatermarkReader {
@@ -14,7 +14,7 @@ export interface WatermarkReader {
 
 /** Makes a copy of each table, empty, in the schema `copy`. */
 export async function makeWatermarkReader(
-  pool: pg.Pool,
+  pool: Pool,
   tables: readonly MirroredTable[],
 ): Promise<WatermarkReader> {
   await pool.query('drop schema if exists copy cascade; create schema copy');

@@ -1,7 +1,6 @@
+import type { Pool } from '../../src/db/connect/shared-pool.ts';
 // The rows of a small mirror, written by SQL into the tables that the first migration makes: what every view of the
 // reports shows, and of each table one row that is gone from the program.
-
-import type { Pool } from 'pg';
 
 /** Personal data in these rows. None of it may be read by whoever must not see personal data. */
 export const PERSONAL = [

@@ -10,6 +10,7 @@ import { commissionSchema } from '../../src/contract/commission.ts';
 import { payoutSchema } from '../../src/contract/payout.ts';
 import { type Referral, referralSchema } from '../../src/contract/referral.ts';
 import { toContractSpelling } from '../../src/contract/wire-aliases.ts';
+import type { Pool } from '../../src/db/connect/shared-pool.ts';
 import { NO_FAULTS } from '../../src/sandbox/fault-plan.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import { afterFile } from '../support/after-file.ts';
@@ -59,7 +60,7 @@ export function basic(credentials: string): string {
 }
 
 /** Returns a sandbox that is running, and closed when the file ends. */
-export async function runSandbox(pool: pg.Pool, options: Partial<SandboxOptions> = {}): Promise<TestSandbox> {
+export async function runSandbox(pool: Pool, options: Partial<SandboxOptions> = {}): Promise<TestSandbox> {
   const sandbox = await startSandbox(
     { pool, log: makeLogger('fatal') },
     {
@@ -141,7 +142,7 @@ export function idsOf(page: Page<{ id: string }>): string[] {
 }
 
 /** The first row of what a statement finds. */
-export async function oneRow<T extends pg.QueryResultRow>(pool: pg.Pool, statement: string): Promise<T> {
+export async function oneRow<T extends pg.QueryResultRow>(pool: Pool, statement: string): Promise<T> {
   const { rows } = await pool.query<T>(statement);
   const [row] = rows;
   if (row === undefined) throw new Error(`no row for ${statement}`);

@@ -1,8 +1,8 @@
 // What the mirror holds, and what the program itself answers, in one form, to be compared row for row. A field without
 // a value is left out of both: a program need not send every field that the mirror has a column for.
 
-import type pg from 'pg';
 import { toContractSpelling } from '../../src/contract/wire-aliases.ts';
+import type { Pool } from '../../src/db/connect/shared-pool.ts';
 import type { TestSandbox } from '../sandbox/running-sandbox.ts';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -86,7 +86,7 @@ export async function readProgramPayouts(sandbox: TestSandbox) {
 }
 
 /** Returns the same of the mirror; an account that a payout named stays when the commission leaves it. */
-export async function readMirrorPayouts(pool: pg.Pool) {
+export async function readMirrorPayouts(pool: Pool) {
   const commissions = await readTable(pool, 'commissions');
   return {
     payouts: await readTable(pool, 'payouts'),
@@ -97,7 +97,7 @@ export async function readMirrorPayouts(pool: pg.Pool) {
 }
 
 /** Returns the living rows of the same tables, without the mirror's own columns. */
-export async function readMirror(pool: pg.Pool): Promise<Contents> {
+export async function readMirror(pool: Pool): Promise<Contents> {
   return {
     affiliates: await readTable(pool, 'affiliates'),
     links: await readTable(pool, 'links'),
@@ -107,11 +107,11 @@ export async function readMirror(pool: pg.Pool): Promise<Contents> {
 }
 
 /** Returns the same of the commissions and of their sales. */
-export async function readMirrorEarnings(pool: pg.Pool): Promise<Earnings> {
+export async function readMirrorEarnings(pool: Pool): Promise<Earnings> {
   return { commissions: await readTable(pool, 'commissions'), sales: await readTable(pool, 'sales') };
 }
 
-async function readTable(pool: pg.Pool, table: keyof Contents | keyof Earnings | 'payouts'): Promise<Row[]> {
+async function readTable(pool: Pool, table: keyof Contents | keyof Earnings | 'payouts'): Promise<Row[]> {
   const { rows } = await pool.query<Row>(`select * from ${table} where _deleted_at is null`);
   return byId(rows.map(withoutOwnColumns));
 }

@@ -6,18 +6,19 @@ import pg from 'pg';
 import { inject } from 'vitest';
 import { makeLogger } from '../../src/base/log.ts';
 import { makePool } from '../../src/db/connect/pool.ts';
+import type { Pool } from '../../src/db/connect/shared-pool.ts';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { runMigrations } from '../../src/db/migrate/migrate.ts';
 import { afterFile, type FileOutcome } from './after-file.ts';
 
 export interface TestDatabase {
   readonly url: string;
-  readonly pool: pg.Pool;
+  readonly pool: Pool;
   /** On the pool. */
   readonly db: Database;
 }
 
-const created: { readonly name: string; readonly pool: pg.Pool }[] = [];
+const created: { readonly name: string; readonly pool: Pool }[] = [];
 
 const KEPT = process.env['TEST_DATABASE_URL']
   ? 'kept on the server of TEST_DATABASE_URL'

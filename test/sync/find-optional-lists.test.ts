@@ -20,7 +20,7 @@ import { makeUnlimitedPermits } from '../support/unlimited-permits.ts';
 import { useSyncing } from './syncing.ts';
 
 const log = pino({ level: 'silent' });
-const moment = () => ({ nowMs: Date.now(), madeMs: 0 });
+const moment = () => ({ db: given().database.db, nowMs: Date.now(), madeMs: 0 });
 /** A program that does not list its commissions, and beside it one that does. */
 const given = useSyncing({ affiliates: 5, referrals: 40 });
 let listing: TestSandbox;

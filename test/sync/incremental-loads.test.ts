@@ -1,10 +1,10 @@
 // The statements of docs/incremental-loads.md and the incremental model of docs/dbt, run again and again beside the
 // syncs and payments of a living program: in the end the copies are the mirror's tables.
 
-import type pg from 'pg';
 import { expect, test } from 'vitest';
 import { OPTIONAL_LISTS } from '../../src/contract/optional-lists.ts';
 import { LISTED_RESOURCES } from '../../src/contract/resources.ts';
+import type { Pool } from '../../src/db/connect/shared-pool.ts';
 import { transact } from '../../src/db/transact.ts';
 import { LOAD_ORDER } from '../../src/decode/mirrored-tables.ts';
 import { mirrorCommissions } from '../../src/payments/mirror-commissions.ts';
@@ -103,7 +103,7 @@ test('copies that are loaded while a living program is synced and paid from end 
   expect(rows.map(({ change }) => change)).toEqual(expect.arrayContaining(['inserted', 'updated']));
 });
 
-async function expectSame(pool: pg.Pool, table: string, columns: string): Promise<void> {
+async function expectSame(pool: Pool, table: string, columns: string): Promise<void> {
   const read = async (schema: string) =>
     (await pool.query(`select ${columns} from ${schema}.${table} order by id`)).rows;
   const rows = await read('mirror');

@@ -6,8 +6,9 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { makeLogger } from '../../src/base/log.ts';
 import { makeBoard } from '../../src/web/board.ts';
 import type { JobSource } from '../../src/worker/queue/job-source.ts';
-import { type RunningWorker, startWorker } from '../../src/worker/queue/start-worker.ts';
+import type { RunningWorker } from '../../src/worker/queue/start-worker.ts';
 import { FAST, KINDS, type Kind, makeQueueing, type Queueing } from '../worker/queue/queueing.ts';
+import { serveOne } from '../worker/queue/serve-one.ts';
 
 const log = makeLogger('silent');
 const AT = '/affiliates/queue';
@@ -29,7 +30,7 @@ async function show(kind: Kind): Promise<Shown> {
     schedules: [{ name: 'yearly', pattern: '0 0 1 1 *', timezone: 'UTC' }],
     findDue: async () => [{ id: 'failing-1', priority: 1, run: () => Promise.reject(new Error(SECRETIVE)) }],
   };
-  const worker = await startWorker(
+  const worker = await serveOne(
     { db: queueing.db, log, probe: async () => {} },
     { queue: queueing.settings, sources: [failing], timings: { ...FAST, mostAttempts: 1 } },
   );

@@ -1,9 +1,9 @@
 // A page that cannot be shown says so in plain words, in its frame, without a host, a value or a stack.
 
-import type { Pool } from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { makeLogger } from '../../src/base/log.ts';
 import { makePool } from '../../src/db/connect/pool.ts';
+import type { Pool } from '../../src/db/connect/shared-pool.ts';
 import { html } from '../../src/web/html.ts';
 import type { View } from '../../src/web/view.ts';
 import { afterFile } from '../support/after-file.ts';

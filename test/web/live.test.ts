@@ -6,11 +6,12 @@ import { openStatusPage } from '../support/status-page.ts';
 
 test('a hundred pages that ask at once cost a look or two, not a hundred', async () => {
   const database = await createTestDatabase();
-  const page = await openStatusPage(database);
   let looks = 0;
-  database.pool.on('acquire', () => {
+  const connect = () => {
     looks += 1;
-  });
+    return database.pool.connect();
+  };
+  const page = await openStatusPage({ pool: { ...database.pool, connect } });
   const marks = await Promise.all(Array.from({ length: 100 }, () => page.ask({ path: '/live' })));
   expect(new Set(marks.map(({ status, body }) => `${status} ${body}`)).size).toBe(1);
   expect(marks[0]?.status).toBe(200);

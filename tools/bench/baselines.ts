@@ -5,6 +5,7 @@ import type pg from 'pg';
 import { Pool } from 'undici';
 import { isValue } from '../../src/contract/declare.ts';
 import { RECORDS } from '../../src/contract/records.ts';
+import type { Pool as DatabasePool } from '../../src/db/connect/shared-pool.ts';
 import type { BenchPostgres } from './bench-database.ts';
 import { type CopiedTable, copyIn, copyOut } from './copy-rows.ts';
 
@@ -13,7 +14,7 @@ const TABLES = ['campaigns', 'affiliates', 'links', 'referrals'];
 const LIMIT = 100;
 
 /** Returns all rows that the sync has written. */
-export async function readRows(pool: pg.Pool): Promise<readonly CopiedTable[]> {
+export async function readRows(pool: DatabasePool): Promise<readonly CopiedTable[]> {
   return withClient(pool, async (client) => {
     const tables: CopiedTable[] = [];
     for (const table of TABLES) tables.push(await copyOut(client, table));
@@ -29,7 +30,7 @@ export async function readRows(pool: pg.Pool): Promise<readonly CopiedTable[]> {
  */
 export async function measureCopy(
   postgres: BenchPostgres,
-  pool: pg.Pool,
+  pool: DatabasePool,
   tables: readonly CopiedTable[],
 ): Promise<{ ms: number; cpuMs: number | null }> {
   return withClient(pool, async (client) => {
@@ -58,7 +59,7 @@ export async function measureFetch(programUrl: string): Promise<number> {
 
 /** Baseline C, in milliseconds per row: pages in sequence, and for each referral one `insert … on conflict`. */
 export async function measureRowByRow(
-  pool: pg.Pool,
+  pool: DatabasePool,
   programUrl: string,
   pages: number,
 ): Promise<{ eachCommitted: number; pageCommitted: number }> {
@@ -139,7 +140,7 @@ async function emptyTables(client: pg.PoolClient): Promise<void> {
   await client.query('checkpoint');
 }
 
-async function withClient<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+async function withClient<T>(pool: DatabasePool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   try {
     return await work(client);

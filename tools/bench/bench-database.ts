@@ -2,9 +2,9 @@
 // measurement gets a database of its own, migrated and empty.
 
 import { chmod } from 'node:fs/promises';
-import type pg from 'pg';
 import { makeLogger } from '../../src/base/log.ts';
 import { makePool } from '../../src/db/connect/pool.ts';
+import type { Pool } from '../../src/db/connect/shared-pool.ts';
 import { runMigrations } from '../../src/db/migrate/migrate.ts';
 import { openEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.ts';
 import { findParent, readServerCpuMs } from './server-cpu.ts';
@@ -12,7 +12,7 @@ import { makeDirectory } from './start-child.ts';
 
 export interface BenchDatabase {
   readonly url: string;
-  readonly pool: pg.Pool;
+  readonly pool: Pool;
   /** Returns the server's position in its WAL, in bytes. */
   walPosition(): Promise<number>;
   drop(): Promise<void>;

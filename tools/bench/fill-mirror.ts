@@ -1,7 +1,7 @@
 // Fills the tables of a mirror by SQL: a program of some years, in all the states that the reports tell apart. No sync
 // takes part, so a million referrals are there within a minute.
 
-import type pg from 'pg';
+import type { Pool } from '../../src/db/connect/shared-pool.ts';
 
 export interface MirrorSizes {
   readonly referrals: number;
@@ -12,7 +12,7 @@ export interface MirrorSizes {
 const REFERRALS_PER_AFFILIATE = 100;
 
 /** Fills the empty tables, and has the planner know them. */
-export async function fillMirror(pool: pg.Pool, { referrals, commissions }: MirrorSizes): Promise<void> {
+export async function fillMirror(pool: Pool, { referrals, commissions }: MirrorSizes): Promise<void> {
   const affiliates = Math.ceil(referrals / REFERRALS_PER_AFFILIATE);
   for (const [text, values] of [
     [AFFILIATES, [affiliates]],

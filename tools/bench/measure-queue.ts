@@ -159,13 +159,18 @@ async function measureSource(bench: Bench): Promise<number> {
       return bench.jobs.map((id) => ({ id, priority: PRIORITY.upkeep, run }));
     },
   };
+  const owner = {
+    name: null,
+    log,
+    sources: [source],
+    due: makeDueItems(db),
+    watch: { noteRefusal: async () => undefined, isAway: async () => false },
+    wake: () => undefined,
+  };
   const processJob = makeProcessJob(
     {
-      log,
-      sources: [source],
-      due: makeDueItems(db),
-      program: { noteRefusal: async () => undefined, isAway: async () => false },
-      wake: () => undefined,
+      findOwner: () => owner,
+      hasSlot: () => true,
       wasGivenUp: async () => false,
     },
     TIMINGS,
@@ -184,7 +189,7 @@ async function measureQueued(
   await migrateQueue(database.pool, settings);
   const backend = await openQueue({ log }, settings, queueId);
   const items = jobs.map((id) => ({ id, priority: PRIORITY.upkeep, run: async () => DONE }));
-  await addDue(backend.queue, items, { name: SOURCE, cause: null, ...TIMINGS });
+  await addDue(backend.queue, items, { program: null, name: SOURCE, cause: null, ...TIMINGS });
   const worker = await backend.makeWorker(processor, OPTIONS);
   const perSecond = await timeAll(worker, jobs.length);
   await backend.close();

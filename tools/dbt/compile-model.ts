@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type pg from 'pg';
+import type { Pool } from '../../src/db/connect/shared-pool.ts';
 import { ROOT } from '../../test/support/read-docs.ts';
 
 /** The schema that models are built in. */
@@ -45,13 +45,13 @@ export function resolveVariables(text: string): string {
 }
 
 /** Builds a model whole, as its first run does. */
-export async function buildModel(pool: pg.Pool, model: Model): Promise<void> {
+export async function buildModel(pool: Pool, model: Model): Promise<void> {
   await pool.query(`create schema if not exists ${TARGET}`);
   await pool.query(`create table ${TARGET}.${model.name} as ${compileModel(model)}`);
 }
 
 /** Runs an incremental model once more, by dbt's own strategy for Postgres (delete+insert), in one transaction. */
-export async function runIncrement(pool: pg.Pool, model: Model): Promise<void> {
+export async function runIncrement(pool: Pool, model: Model): Promise<void> {
   const target = `${TARGET}.${model.name}`;
   await pool.query(`
     begin;

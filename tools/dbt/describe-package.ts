@@ -1,7 +1,7 @@
 // What is in docs/dbt: the files that are made from the catalogue, as they should be.
 
-import type pg from 'pg';
 import { stringify } from 'yaml';
+import type { Pool } from '../../src/db/connect/shared-pool.ts';
 import { COLUMN_TYPES } from '../../src/decode/mirrored-tables.ts';
 import { type CatalogueColumn, type CatalogueRelation, readCatalogue } from './read-catalogue.ts';
 
@@ -16,7 +16,7 @@ const READ_BY: Readonly<Record<string, string>> = {
 };
 
 /** Returns the text of each generated file, by its path below docs/dbt. */
-export async function describePackage(pool: pg.Pool): Promise<ReadonlyMap<string, string>> {
+export async function describePackage(pool: Pool): Promise<ReadonlyMap<string, string>> {
   const tables = await readCatalogue(pool, 'mirror');
   const views = await readCatalogue(pool, 'mirror_reports');
   const files = new Map([['models/sources.yml', describeSources(tables, views)]]);

@@ -1,6 +1,6 @@
 // What the database says of the mirror's relations, for the dbt package: comments, keys, checks.
 
-import type pg from 'pg';
+import type { Pool } from '../../src/db/connect/shared-pool.ts';
 
 export interface CatalogueColumn {
   readonly name: string;
@@ -20,7 +20,7 @@ export interface CatalogueRelation {
 }
 
 /** Returns the relations of a schema that are meant for analysis, by name, with their columns in order. */
-export async function readCatalogue(pool: pg.Pool, schema: string): Promise<readonly CatalogueRelation[]> {
+export async function readCatalogue(pool: Pool, schema: string): Promise<readonly CatalogueRelation[]> {
   const { rows } = await pool.query<CatalogueRelation>(
     `select relation.relname as name, obj_description(relation.oid, 'pg_class') as comment,
        json_agg(json_build_object(

@@ -1,10 +1,10 @@
 // The gallery of docs/analysts.md: questions, each with its SQL and the answer that the demo's data give.
 
 import { join } from 'node:path';
-import type { Pool } from 'pg';
 import { PROGRAM_SCHEMA } from '../../src/cli/commands/demo.ts';
 import { DEFAULT_SIZE } from '../../src/cli/commands/sandbox.ts';
 import { runExample } from '../../src/cli/demo/tour.ts';
+import type { Pool } from '../../src/db/connect/shared-pool.ts';
 import { prepareSchema } from '../../src/sandbox/prepare-schema.ts';
 import { ROOT } from '../../test/support/read-docs.ts';
 

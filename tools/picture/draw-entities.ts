@@ -1,7 +1,7 @@
+import type { Pool } from '../../src/db/connect/shared-pool.ts';
+
 // Draws the views of the reports and how they join, from what the catalogue says of them: their comments declare keys
 // and references.
-
-import type { Pool } from 'pg';
 
 interface Column {
   readonly view: string;

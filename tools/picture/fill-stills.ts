@@ -1,13 +1,13 @@
 // Makes the mirror of a demo look as one that has been at work for weeks: earlier runs, growth, payments, alerts. What
 // goes wrong is added in a second step.
 
-import type pg from 'pg';
+import type { Pool } from '../../src/db/connect/shared-pool.ts';
 
 /** Units: days before now, at which the first load was. */
 const BEGAN_DAYS = 45;
 
 /** Stores what a mirror leaves behind with which all is well. */
-export async function fillWell(pool: pg.Pool): Promise<void> {
+export async function fillWell(pool: Pool): Promise<void> {
   // The syncs of the demo itself become the first load.
   await pool.query(`
     update sync_runs set started_at = started_at - interval '${BEGAN_DAYS} days',
@@ -73,7 +73,7 @@ export async function fillWell(pool: pg.Pool): Promise<void> {
 }
 
 /** Adds what somebody should look at. */
-export async function fillConcerns(pool: pg.Pool): Promise<void> {
+export async function fillConcerns(pool: Pool): Promise<void> {
   await pool.query(`
     update sync_runs set state = 'partial', finished_at = now(), verified = true, rows_seen = 4940, rows_unchanged = 4910,
       rows_updated = 28, rows_rejected = 2, pages = 50, requests = 50, distinct_seen = 4940, total_upstream = 4940,

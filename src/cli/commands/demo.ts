@@ -138,13 +138,13 @@ async function startProgram(config: Config, { log, lifetime, database }: Program
     `2. The affiliate program: ${formatCount(DEFAULT_SIZE.affiliates)} affiliates and ${formatCount(DEFAULT_SIZE.referrals)} referrals …`,
   );
   // Its own pool: in a shared one, the worker could take every connection and wait for the sandbox, which needs one.
-  const { pool } = await openDatabase(
+  const { shared } = await openDatabase(
     { log, lifetime },
-    { ...config, process: { ...config.process, databaseUrl: database.url } },
+    { ...config.process, databaseUrl: database.url },
     { name: 'sandbox', connections: SANDBOX_CONNECTIONS },
   );
   const sandbox = await startSandbox(
-    { pool, log, signal: lifetime.signal },
+    { pool: shared.base, log, signal: lifetime.signal },
     {
       ...DEFAULT_SIZE,
       // Ends today, so that the status page shows the last weeks.
@@ -223,11 +223,14 @@ nothing is sent for it, and its commission stays unpaid.`);
   return counts.conflict === 1 && (counts.applied ?? 0) === due.length - 1;
 }
 
-function printWayOn({ database: { isEmbedded, psqlCommand } }: Program, isOnce: boolean): void {
+function printWayOn(
+  { database: { isEmbedded, describePsql }, mirrorSchema }: Program,
+  isOnce: boolean,
+): void {
   print(
     isOnce && isEmbedded
       ? '\nIts Postgres stops now, unless another process uses it: "npx affiliate-mirror demo" keeps it up, so that you can ask it yourself.'
-      : `\nAsk it yourself:\n  ${psqlCommand}`,
+      : `\nAsk it yourself:\n  ${describePsql(mirrorSchema)}`,
   );
 }
 

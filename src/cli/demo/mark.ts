@@ -5,9 +5,10 @@
 // only (the demo's own, another sandbox). Rejected: a schema of the demo's own, which every other command would have to
 // know; a note of the program's address, which may change.
 
-import { escapeIdentifier, type Pool } from 'pg';
+import { escapeIdentifier } from 'pg';
 import { ConfigError } from '../../base/errors.ts';
 import { isLoopback } from '../../config/program/program-access.ts';
+import type { Pool } from '../../db/connect/shared-pool.ts';
 
 const MARK = 'The mirror of affiliate-mirror demo: a made-up affiliate program. Nothing in it is real.';
 

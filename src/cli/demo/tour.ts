@@ -1,11 +1,11 @@
 // What the demo shows: questions with answers, its payments, its counts beside the program's, and a line for each run
 // and event.
 
-import type { Pool } from 'pg';
 import { sleepOrAbort } from '../../base/sleep.ts';
 import { counted, formatCount, formatDuration } from '../../contract/format.ts';
 import type { MoneyFormat } from '../../contract/money.ts';
 import { spellToTheSecond } from '../../contract/timestamp.ts';
+import type { Pool } from '../../db/connect/shared-pool.ts';
 import type { Database } from '../../db/database.ts';
 import { requestUpdates } from '../../payments/ask/request-updates.ts';
 import { countStates } from '../../payments/select-requests.ts';

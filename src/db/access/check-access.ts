@@ -1,9 +1,10 @@
 // Checks the rights of the connected role before work fails for lack of one: tables, writes, number of connections.
 
-import type { ClientBase, Pool } from 'pg';
+import type { ClientBase } from 'pg';
 import { AccessRefused } from '../../base/errors.ts';
 import { reportsSchema } from '../../config/program/sibling-schema.ts';
 import { readSession, type Session } from '../connect/session.ts';
+import type { Pool } from '../connect/shared-pool.ts';
 import { READ_ONLY_DATABASE, sayRemedy } from '../database-errors.ts';
 import { onlyRow } from '../only-row.ts';
 import { RELATIONS } from '../relations.ts';

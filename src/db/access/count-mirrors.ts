@@ -1,7 +1,7 @@
 // How many mirrors a database has, against what is tested, and what sets the bound: a transaction that touches every
 // table, such as pg_dump's, holds a lock on each until its end, and all sessions share the places for locks.
 
-import type { Pool } from 'pg';
+import type { Pool } from '../connect/shared-pool.ts';
 
 /** Tested in one database. */
 const MOST_MIRRORS = 100;

@@ -1,11 +1,12 @@
 // Checks the connection to the database. An error names the server, the database, the fault and the remedy.
 
-import { DatabaseError, type Pool } from 'pg';
+import { DatabaseError } from 'pg';
 import { describeTls, networkCode } from '../../base/describe-error.ts';
 import { AppError, ConfigError, DatabaseUnreachable } from '../../base/errors.ts';
 import { readDatabaseUrl } from '../../config/process/database-url.ts';
 import { isShortOfConnections, isUnanswered, NO_CONNECTION_LEFT, UNANSWERED } from '../database-errors.ts';
 import { readSession, type Session } from './session.ts';
+import type { Pool } from './shared-pool.ts';
 
 /** The oldest that is tested: Debian 12 has it. */
 const OLDEST_SERVER = 15;

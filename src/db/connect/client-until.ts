@@ -1,6 +1,7 @@
 // A connection of the pool until a signal aborts.
 
-import type { Pool, PoolClient } from 'pg';
+import type { PoolClient } from 'pg';
+import type { Pool } from './shared-pool.ts';
 
 /**
  * Runs `work` with a connection of the pool until the signal aborts, and returns its result. On abort the connection is

@@ -90,18 +90,23 @@ export function readSession(client: object): Session {
   return session;
 }
 
+/** Returns the search path of a program, null outside of any: a name means the mirror's table, or else the report. */
+export function searchPath(schema: string | null): string {
+  return schema === null ? 'pg_catalog' : `${schema}, ${reportsSchema(schema)}`;
+}
+
 /**
- * Returns a function that sets up a new connection, for pg's `onConnect`. A name then means the mirror's table, or else
- * the report. Behind a pooler, `refuseSharing` is called before anything is set, until it has resolved once.
+ * Returns a function that sets up a new connection with these settings besides, for pg's `onConnect`. Behind a pooler,
+ * `refuseSharing` is called before anything is set, until it has resolved once.
  *
  * Throws: AccessRefused if triggers do not fire; the database's errors; the errors of `refuseSharing`. pg's pool then
  * closes the connection.
  */
 export function makeSetUp(
-  schema: string,
+  others: Readonly<Record<string, string>>,
   refuseSharing: (client: ClientBase) => Promise<void>,
 ): (client: ClientBase) => Promise<void> {
-  const settings = { ...SETTINGS, search_path: `${schema}, ${reportsSchema(schema)}` };
+  const settings = { ...SETTINGS, ...others };
   let isKnown = false;
   let finding: Promise<void> | null = null;
   return async (client) => {

@@ -1,4 +1,4 @@
-// The one session of a process that outlives its transactions: it holds the process's locks, and it listens.
+// The one session of a process that outlives its transactions: it holds the locks of all its programs, and it listens.
 //
 // The locks are advisory locks of Postgres, which end with the session. A stopped process keeps its connection: so
 // while it holds a lock, the session sends a statement every few seconds, and the server closes a session that sends
@@ -8,8 +8,9 @@
 // With a connection for each run, export and listener instead, half of a worker's connections only waited.
 
 import { type Kysely, sql } from 'kysely';
-import { escapeLiteral, type Pool, type PoolClient, type QueryResult, type QueryResultRow } from 'pg';
+import { escapeLiteral, type PoolClient, type QueryResult, type QueryResultRow } from 'pg';
 import { sleepOrAbort } from '../../base/sleep.ts';
+import type { Pool, SharedPool } from '../connect/shared-pool.ts';
 import { onlyRow } from '../only-row.ts';
 import type { Tables } from '../tables.ts';
 import { findLockHolder, nameSession } from './name-session.ts';
@@ -51,16 +52,27 @@ interface ProcessSession {
   use<T>(work: (opened: Opened) => Promise<T>): Promise<T>;
 }
 
-const sessions = new WeakMap<Kysely<Tables>, ProcessSession>();
-const clients = new WeakSet<PoolClient>();
-
-/** Gives the handle its session, which takes a connection of the pool while a lock or a listener needs it. */
-export function attachSession(db: Kysely<Tables>, pool: Pool): void {
-  sessions.set(db, makeSession(pool));
+interface Attached {
+  readonly session: ProcessSession;
+  readonly schema: string;
 }
 
-function sessionOf(db: Kysely<Tables>): ProcessSession {
-  const session = sessions.get(db);
+const attached = new WeakMap<Kysely<Tables>, Attached>();
+const sessions = new WeakMap<SharedPool, ProcessSession>();
+const clients = new WeakSet<PoolClient>();
+
+/**
+ * Gives the handle the session of its process, which takes a connection of the shared pool while a lock or a listener
+ * of any program needs it.
+ */
+export function attachSession(db: Kysely<Tables>, { shared, schema }: Pool): void {
+  const session = sessions.get(shared) ?? makeSession(shared.base);
+  sessions.set(shared, session);
+  attached.set(db, { session, schema: schema ?? '' });
+}
+
+function sessionOf(db: Kysely<Tables>): Attached {
+  const session = attached.get(db);
   if (session === undefined) throw new TypeError('the handle has no session: it is a transaction');
   return session;
 }
@@ -131,10 +143,12 @@ export async function withLock<T>(
   name: string,
   work: () => Promise<T>,
 ): Promise<Locked<T>> {
-  const { names, use } = sessionOf(db);
-  const key = `hashtextextended(${escapeLiteral(`affiliate-mirror ${name} `)} || current_schema(), 0)`;
-  if (names.has(name)) return await heldByOther(db, key);
-  names.add(name);
+  const { session, schema } = sessionOf(db);
+  const { names, use } = session;
+  const text = `affiliate-mirror ${name} ${schema}`;
+  const key = `hashtextextended(${escapeLiteral(text)}, 0)`;
+  if (names.has(text)) return await heldByOther(db, key);
+  names.add(text);
   try {
     return await use(async ({ query, close }) => {
       // One statement: a process may be stopped between any two.
@@ -150,7 +164,7 @@ export async function withLock<T>(
       }
     });
   } finally {
-    names.delete(name);
+    names.delete(text);
   }
 }
 
@@ -169,7 +183,7 @@ export async function listen(db: Kysely<Tables>, input: ListenInput, signal: Abo
   while (!signal.aborted) {
     // The connection's own listener reports what was lost.
     await sessionOf(db)
-      .use((session) => listenOn(session, input, signal))
+      .session.use((session) => listenOn(session, input, signal))
       .catch(() => undefined);
     await sleepOrAbort(RECONNECT_MS, signal);
   }
@@ -192,7 +206,6 @@ async function listenOn(
     await query(`listen ${channel}`);
     onNotified();
     if (!signal.aborted) await over;
-    await query(`unlisten ${channel}`);
   } finally {
     client.off('notification', hear);
     client.off('end', stop);

@@ -4,8 +4,8 @@
 // Advisory locks of our own processes are left out, because waiting for them is part of the work. Other roles can take
 // advisory locks as well, and those are reported.
 
-import type { Pool, PoolClient } from 'pg';
 import { readSession } from '../connect/session.ts';
+import type { SharedPool } from '../connect/shared-pool.ts';
 import { nameSession, type OtherSession, SESSION_COLUMNS } from './name-session.ts';
 import { isOfProcessSession } from './process-session.ts';
 
@@ -25,17 +25,15 @@ export function describeHolder(holder: LockHolder): string {
  * Calls `say` once for each session that makes a connection of the pool wait, until the wait is over. Checks over a
  * free connection of the pool, and only while there is one. Returns the function that ends the checks.
  */
-export function watchLocks(pool: Pool, say: (holder: LockHolder) => void): () => void {
-  const busy = new Set<PoolClient>();
-  pool.on('acquire', (client) => busy.add(client));
-  pool.on('release', (_, client) => busy.delete(client));
-  pool.on('remove', (client) => busy.delete(client));
+export function watchLocks(
+  { base, busy, hasFree }: SharedPool,
+  say: (holder: LockHolder) => void,
+): () => void {
   let said = new Set<number>();
   const check = async () => {
-    const isFull = pool.idleCount === 0 && pool.totalCount >= pool.options.max;
     const pids = [...busy].filter((client) => !isOfProcessSession(client)).map((one) => readSession(one).pid);
-    if (pids.length === 0 || isFull) return;
-    const { rows } = await pool.query<LockHolder>(HOLDERS, [pids, WAITED]);
+    if (pids.length === 0 || !hasFree()) return;
+    const { rows } = await base.query<LockHolder>(HOLDERS, [pids, WAITED]);
     for (const holder of rows) if (!said.has(holder.pid)) say(holder);
     said = new Set(rows.map(({ pid }) => pid));
   };

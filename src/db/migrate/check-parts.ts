@@ -2,11 +2,11 @@
 //
 // A restore makes triggers and keys last: without them a stopped restore seems whole, and wrong rows are never noticed.
 
-import type { Pool } from 'pg';
 import { SchemaMismatch } from '../../base/errors.ts';
 import { reportsSchema } from '../../config/program/sibling-schema.ts';
 import { RECORDS } from '../../contract/records.ts';
 import { LISTED_RESOURCES } from '../../contract/resources.ts';
+import type { Pool } from '../connect/shared-pool.ts';
 import { RELATIONS } from '../relations.ts';
 
 const MIRRORED = Object.keys(RECORDS);

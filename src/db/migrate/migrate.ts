@@ -1,10 +1,17 @@
 // Brings the mirror's schema up to date in one transaction, unless files and database disagree.
 
-import { escapeIdentifier, type Pool, type PoolClient } from 'pg';
+import { escapeIdentifier, type PoolClient, type QueryResultRow } from 'pg';
 import { errorCode } from '../../base/describe-error.ts';
-import { AccessRefused, ConfigError, MigrationFailed, SchemaMismatch } from '../../base/errors.ts';
+import {
+  AccessRefused,
+  ConfigError,
+  MigrationFailed,
+  SchemaMismatch,
+  SchemaNewer,
+} from '../../base/errors.ts';
 import { reportsSchema } from '../../config/program/sibling-schema.ts';
 import { withClientUntil } from '../connect/client-until.ts';
+import type { Pool } from '../connect/shared-pool.ts';
 import { isLackOfRights } from '../database-errors.ts';
 import { RELATIONS } from '../relations.ts';
 import { type Applicable, applyFiles, migrationsTable } from './apply-files.ts';
@@ -23,6 +30,11 @@ export interface MigrationTarget {
   readonly schema: string;
   /** The directory of the files; affiliate-mirror's own if left out. */
   readonly directory?: string;
+}
+
+/** A pool, a connection, or a transaction (asClient). */
+export interface Asked {
+  query<Row extends QueryResultRow>(text: string, values?: unknown[]): Promise<{ rows: Row[] }>;
 }
 
 const NEVER = new AbortController().signal;
@@ -96,7 +108,7 @@ async function plan(
   const done = await readApplied(client, schema);
   if (done.length === 0) await refuseForeignTables(client, schema);
   const disagreement = findDisagreement(files, done);
-  if (disagreement !== null) throw new MigrationFailed(disagreement);
+  if (disagreement !== null) throw new MigrationFailed(disagreement.reason);
   const due = lacking(files, done);
   const hasLostReports =
     done.some(({ name }) => name.startsWith('reports/')) && !(await hasReports(client, schema));
@@ -127,17 +139,14 @@ async function refuseForeignTables(client: Pick<PoolClient, 'query'>, schema: st
 }
 
 /** Returns the applied migrations, in order; empty if the schema has no such table yet. */
-async function readApplied(
-  client: Pick<PoolClient, 'query'>,
-  schema: string,
-): Promise<readonly AppliedMigration[]> {
+async function readApplied(client: Asked, schema: string): Promise<readonly AppliedMigration[]> {
   const table = migrationsTable(schema);
   // Other programs have a table with this name as well: only ours has fingerprints.
   const found = await client.query(
     `select from pg_attribute where attrelid = to_regclass($1) and attname = 'sha256' and not attisdropped`,
     [table],
   );
-  if (found.rowCount === 0) return [];
+  if (found.rows.length === 0) return [];
   const answer = await client.query<AppliedMigration>(
     `select name, sha256, version from ${table} order by name`,
   );
@@ -183,15 +192,18 @@ export function mayNotCreateSchema(schema: string, cause: unknown): AccessRefuse
  * Throws: SchemaMismatch if the schema has no tables, is older or newer, or was made by edited migrations.
  */
 export async function checkSchema(
-  pool: Pool,
+  client: Asked,
   { schema, directory = MIGRATIONS_DIRECTORY }: MigrationTarget,
 ): Promise<void> {
-  const [files, done] = await Promise.all([readMigrationFiles(directory), readApplied(pool, schema)]);
+  const [files, done] = await Promise.all([readMigrationFiles(directory), readApplied(client, schema)]);
   if (done.length === 0) {
     throw new SchemaMismatch(`the schema ${schema} has no tables yet: run affiliate-mirror migrate`);
   }
   const disagreement = findDisagreement(files, done);
-  if (disagreement !== null) throw new SchemaMismatch(`the schema ${schema}: ${disagreement}`);
+  if (disagreement !== null) {
+    const { reason, isNewer } = disagreement;
+    throw new (isNewer ? SchemaNewer : SchemaMismatch)(`the schema ${schema}: ${reason}`);
+  }
   const [first] = lacking(files, done);
   if (first !== undefined) {
     throw new SchemaMismatch(

@@ -3,6 +3,7 @@
 
 import type { WorkQueue } from './backend.ts';
 import type { Item } from './job-source.ts';
+import { toQueued } from './served-program.ts';
 import type { Timings } from './timings.ts';
 
 /** The largest that a job may be: it carries the step of a trace, or nothing. */
@@ -17,6 +18,8 @@ const REMOVAL = { removeOnComplete: true, removeOnFail: { age: 604_800 } };
 const BACKOFF = 'full-jitter';
 
 export interface AddInput extends Pick<Timings, 'mostAttempts'> {
+  /** Null: the program that the environment describes. */
+  readonly program: string | null;
   /** The name of the source. */
   readonly name: string;
   /** The step of a trace that the jobs are made for; null if there is none. */
@@ -27,13 +30,13 @@ export interface AddInput extends Pick<Timings, 'mostAttempts'> {
 export async function addDue(queue: WorkQueue, items: readonly Item[], input: AddInput): Promise<string[]> {
   const added: string[] = [];
   for (const ofSubject of Map.groupBy(items, subjectOf).values()) {
-    const item = await findMissing(queue, ofSubject);
+    const item = await findMissing(queue, ofSubject, input.program);
     if (item !== null && item.mayBegin !== false && (await add(queue, item, input))) added.push(item.id);
   }
   return added;
 }
 
-/** Returns whether the job of this identifier was given up. */
+/** Returns whether the job of this identifier, as the queue has it, was given up. */
 export async function wasGivenUp(queue: WorkQueue, id: string): Promise<boolean> {
   return (await (await queue.getJob(id))?.isFailed()) === true;
 }
@@ -44,9 +47,13 @@ export function subjectOf({ id, subject }: Pick<Item, 'id' | 'subject'>): string
 }
 
 /** Returns the first item of a subject that was not given up; null if that has a job. */
-async function findMissing(queue: WorkQueue, items: readonly Item[]): Promise<Item | null> {
+async function findMissing(
+  queue: WorkQueue,
+  items: readonly Item[],
+  program: string | null,
+): Promise<Item | null> {
   for (const item of items) {
-    const job = await queue.getJob(item.id);
+    const job = await queue.getJob(toQueued(program, item.id));
     if (job === undefined) return item;
     if (!(await job.isFailed())) return null;
   }
@@ -54,15 +61,20 @@ async function findMissing(queue: WorkQueue, items: readonly Item[]): Promise<It
 }
 
 /** Returns whether it was added: another item of the subject may have a job. */
-async function add(queue: WorkQueue, item: Item, { name, mostAttempts, cause }: AddInput): Promise<boolean> {
-  const job = await queue.add(name, cause === null ? {} : { cause }, {
-    jobId: item.id,
+async function add(
+  queue: WorkQueue,
+  item: Item,
+  { program, name, mostAttempts, cause }: AddInput,
+): Promise<boolean> {
+  const id = toQueued(program, item.id);
+  const job = await queue.add(toQueued(program, name), cause === null ? {} : { cause }, {
+    jobId: id,
     priority: item.priority,
     attempts: mostAttempts,
     backoff: { type: BACKOFF },
-    deduplication: { id: subjectOf(item) },
+    deduplication: { id: toQueued(program, subjectOf(item)) },
     sizeLimit: LARGEST_JOB_BYTES,
     ...REMOVAL,
   });
-  return job.id === item.id;
+  return job.id === id;
 }

@@ -5,6 +5,7 @@
 // worker asks again which items of the subject are due. So a job that comes twice, late, or after another process did
 // the work does no harm, and a list that fails for hours is asked ever less often, also from tick to tick.
 
+import type { Database } from '../../db/database.ts';
 import type { Schedule } from './schedules.ts';
 import type { Moment } from './worker-state.ts';
 
@@ -45,7 +46,10 @@ export interface JobSource {
   readonly needsProgram: boolean;
   /** When something may come due by the clock. */
   readonly schedules: readonly Schedule[];
-  /** Returns the due items; those of one subject in the order of their importance. */
+  /**
+   * Returns the due items; those of one subject in the order of their importance. Asks over the moment's handle, and
+   * changes nothing.
+   */
   findDue(moment: Moment): Promise<readonly Item[]>;
 }
 
@@ -56,7 +60,7 @@ export interface SingleInput
     Pick<Item, 'priority' | 'run'> {
   /** An item whose job was given up is tried again in the next such period. */
   readonly againAfterMs: number;
-  readonly isDue: () => Promise<boolean>;
+  readonly isDue: (db: Database) => Promise<boolean>;
 }
 
 /** Returns a source of a single item. */
@@ -71,8 +75,8 @@ export function makeSingleSource({
     name,
     needsProgram,
     schedules: [],
-    async findDue({ nowMs }) {
-      if (!(await isDue())) return [];
+    async findDue({ db, nowMs }) {
+      if (!(await isDue(db))) return [];
       return [{ id: `${name}-${Math.floor(nowMs / againAfterMs)}`, subject: name, ...item }];
     },
   };

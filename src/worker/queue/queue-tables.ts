@@ -8,9 +8,9 @@ import {
   SchemaMigrationRequiredError,
   SchemaVersionMismatchError,
 } from 'bullmq';
-import type { Pool } from 'pg';
 import { SchemaMismatch } from '../../base/errors.ts';
 import { siblingSchema } from '../../config/program/sibling-schema.ts';
+import type { Pool } from '../../db/connect/shared-pool.ts';
 import { isLackOfRights } from '../../db/database-errors.ts';
 import { mayNotCreateSchema } from '../../db/migrate/migrate.ts';
 import { onlyRow } from '../../db/only-row.ts';

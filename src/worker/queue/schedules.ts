@@ -55,7 +55,7 @@ export function checkSchedules(schedules: readonly Schedule[]): void {
 }
 
 /** Returns the last tick that has come; null if it came before the mirror was made, or years ago. */
-export function lastTick(schedule: Schedule, { nowMs, madeMs }: Moment): number | null {
+export function lastTick(schedule: Schedule, { nowMs, madeMs }: Omit<Moment, 'db'>): number | null {
   const last = tickUntil(schedule, nowMs);
   return last !== null && last > madeMs ? last : null;
 }
@@ -108,31 +108,40 @@ function clockAt(ms: number): [string, string] {
   return [text.slice(0, 10), text.slice(11, 19).replace(/:00$/, '')];
 }
 
+export interface ScheduleDeps {
+  readonly db: Database;
+  readonly queue: WorkQueue;
+  /** The mirror's schema that the queue is named by. */
+  readonly mirrorSchema: string;
+}
+
 /**
- * Makes BullMQ's schedulers those of the schedules: sets those that are lost, differ, have stopped or lie beyond their
- * next tick, and removes all others. One worker at a time does: on Postgres, racing calls deadlock, or leave a
- * scheduler that never ticks again. `nowMs` is the database's clock. Idempotent: yes.
+ * Sets the schedulers of BullMQ that are lost, differ from the schedules, have stopped or lie beyond their next tick, and
+ * removes those that are gone: without `isGone`, none. One worker at a time does: on Postgres, racing calls deadlock, or
+ * leave a scheduler that never ticks again. `nowMs` is the database's clock. Idempotent: yes.
  */
 export async function keepSchedules(
-  { db, queue }: { readonly db: Database; readonly queue: WorkQueue },
+  { db, queue, mirrorSchema }: ScheduleDeps,
   schedules: readonly Schedule[],
   nowMs: number,
+  isGone?: (name: string) => boolean,
 ): Promise<void> {
-  const found = await queue.getJobSchedulers();
+  const found =
+    isGone === undefined
+      ? await Promise.all(schedules.map(({ name }) => queue.getJobScheduler(name)))
+      : await queue.getJobSchedulers();
   const wrong = schedules.filter((schedule) => {
-    const { pattern, tz, next = 0 } = found.find(({ key }) => key === schedule.name) ?? {};
+    const { pattern, tz, next = 0 } = found.find((one) => one?.key === schedule.name) ?? {};
     const isOther = pattern !== schedule.pattern || tz !== schedule.timezone;
     return isOther || next < nowMs - GRACE_MS || next > tickAfter(schedule, nowMs + CLOCK_TOLERANCE_MS);
   });
-  const gone = found.filter(({ key }) => schedules.every(({ name }) => name !== key));
+  const gone = found.flatMap((one) => (one !== undefined && isGone?.(one.key) === true ? [one.key] : []));
   if (wrong.length + gone.length === 0) return;
+  const lock = `affiliate-mirror schedules of ${mirrorSchema}`;
   await transact(db, async (trx) => {
-    await sql`
-      select pg_advisory_xact_lock(hashtextextended('affiliate-mirror schedules of ' || current_schema(), 0))`.execute(
-      trx,
-    );
+    await sql`select pg_advisory_xact_lock(hashtextextended(${lock}, 0))`.execute(trx);
     for (const schedule of wrong) await setSchedule(queue, schedule);
-    for (const { key } of gone) await queue.removeJobScheduler(key);
+    for (const name of gone) await queue.removeJobScheduler(name);
   });
 }
 

@@ -8,6 +8,8 @@ import { onlyRow } from '../../db/only-row.ts';
 import type { Timings } from './timings.ts';
 
 export interface Moment {
+  /** The handle for all that is asked at this moment: a round's transaction, which reads only. */
+  readonly db: Database;
   /** The database's clock. */
   readonly nowMs: number;
   /** When the mirror was made: no tick before that is missed. */
@@ -21,14 +23,24 @@ export interface WorkerMoment extends Moment {
 
 /** Returns the moment by the database's clock. */
 export async function readMoment(db: Database): Promise<WorkerMoment> {
-  return readRow(
+  const row = await readRow(
     db,
-    sql<WorkerMoment>`
+    sql<Omit<WorkerMoment, 'db'>>`
       select (extract(epoch from clock_timestamp()) * 1000)::bigint as "nowMs",
         (extract(epoch from made_at) * 1000)::bigint as "madeMs",
         refused_at is not null as "isProgramAway"
       from worker_state`,
   );
+  return { db, ...row };
+}
+
+/**
+ * Runs `work` in one transaction that reads only, and returns its result. A program at rest costs one for each round,
+ * where a transaction for each question made a dozen.
+ */
+export async function atOneMoment<T>(db: Database, work: (moment: WorkerMoment) => Promise<T>): Promise<T> {
+  const transaction = db.transaction().setAccessMode('read only');
+  return transaction.execute(async (trx) => work(await readMoment(trx)));
 }
 
 /**
@@ -42,6 +54,20 @@ export async function readQueueId(db: Database): Promise<string> {
     sql<{ queue_id: string }>`
       select md5(concat_ws(' ', queue_id, pg_database.oid))::uuid as queue_id
       from worker_state, pg_database where datname = current_database()`,
+  );
+  return queue_id;
+}
+
+/**
+ * Returns the identity of the queue of a list of programs, whose schema none of them has: of the server, the database and
+ * the schema that the environment names.
+ */
+export async function readListQueueId(db: Database, baseSchema: string): Promise<string> {
+  const { queue_id } = await readRow(
+    db,
+    sql<{ queue_id: string }>`
+      select md5(concat_ws(' ', system_identifier, pg_database.oid, ${baseSchema}::text))::uuid as queue_id
+      from pg_control_system(), pg_database where datname = current_database()`,
   );
   return queue_id;
 }

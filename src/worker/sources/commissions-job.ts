@@ -21,7 +21,7 @@ export function makeCommissionsSource(
     priority: PRIORITY.payments,
     needsProgram: true,
     againAfterMs: MINUTE_MS,
-    isDue: () => hasDueUpdates(deps.db),
+    isDue: hasDueUpdates,
     async run({ signal }) {
       try {
         await applyUpdates(writerDeps, { ...options, signal });

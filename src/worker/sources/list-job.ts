@@ -16,7 +16,7 @@ export function makeListsSource(deps: SyncDeps, settings: ListSettings): JobSour
     priority: PRIORITY.polls,
     needsProgram: true,
     againAfterMs: MINUTE_MS,
-    isDue: () => isDue(deps.db),
+    isDue,
     async run({ signal }) {
       await findOptionalLists(deps, { settings, signal });
       return { kind: 'done' };

@@ -28,7 +28,7 @@ export function makePollSource({ api, db, log, treatment }: PollSourceDeps): Job
     priority: PRIORITY.polls,
     needsProgram: true,
     againAfterMs: MINUTE_MS,
-    isDue: async () => (await hasDuePolls(db)) && !(await isListed(db)),
+    isDue: async (asked) => (await hasDuePolls(asked)) && !(await isListed(asked)),
     async run({ signal }) {
       const { failed } = await pollTracked({ client: api, db, log, treatment }, { signal });
       const isLeft = failed > 0 && (await hasDuePolls(db));

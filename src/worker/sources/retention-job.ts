@@ -17,7 +17,7 @@ export function makeRetentionSource(deps: PruneDeps, retention: Retention): JobS
     priority: PRIORITY.upkeep,
     needsProgram: false,
     againAfterMs: HOUR_MS,
-    isDue: async () => (await listDueTables(deps.db, retention)).length > 0,
+    isDue: async (db) => (await listDueTables(db, retention)).length > 0,
     async run({ signal }) {
       const outcome = await pruneTables(deps, { retention, signal });
       return outcome === 'done' ? { kind: 'done' } : { kind: 'later', waitMs: LATER_MS };

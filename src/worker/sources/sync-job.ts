@@ -94,12 +94,13 @@ export function makeSyncSource(
     needsProgram: true,
     schedules,
     async findDue(moment) {
+      const { db } = moment;
       const due: Item[] = [];
       // Affiliates first: their counters say what a delta of referrals looks for.
-      const resources = await readUsedLists(deps.db);
-      for (const { resource, atMs } of await listAccepted(deps.db)) {
+      const resources = await readUsedLists(db);
+      for (const { resource, atMs } of await listAccepted(db)) {
         if (!resources.includes(resource)) continue;
-        if (await wasSyncBegunSince(deps.db, resource, atMs)) continue;
+        if (await wasSyncBegunSince(db, resource, atMs)) continue;
         const id = `sync-${resource}-accepted-${atMs}`;
         const run = (context: JobContext) => sync(resource, 'full', context);
         due.push({ id, subject: `sync-${resource}`, priority: PRIORITY.fullSyncs, run });
@@ -108,8 +109,8 @@ export function makeSyncSource(
         const { mode } = schedule;
         const tickMs = lastTick(schedule, moment);
         if (tickMs === null) continue;
-        const synced = await listSyncedSince(deps.db, mode, tickMs);
-        const tried = synced.length < resources.length ? await listTriedSince(deps.db, mode, tickMs) : [];
+        const synced = await listSyncedSince(db, mode, tickMs);
+        const tried = synced.length < resources.length ? await listTriedSince(db, mode, tickMs) : [];
         let mayBegin = true;
         for (const resource of resources.filter((one) => !synced.includes(one))) {
           due.push({

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import type { Pool } from 'pg';
 import { afterEach, expect, test } from 'vitest';
 import { describeError } from '../../../src/base/describe-error.ts';
 import { DatabaseUnreachable } from '../../../src/base/errors.ts';
 import { makeLogger } from '../../../src/base/log.ts';
 import { checkConnection } from '../../../src/db/connect/check-connection.ts';
 import { makePool } from '../../../src/db/connect/pool.ts';
+import type { Pool } from '../../../src/db/connect/shared-pool.ts';
 import { createTestDatabase } from '../../support/database.ts';
 
 const pools: Pool[] = [];

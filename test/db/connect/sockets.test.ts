@@ -2,10 +2,11 @@
 
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { Client, type Pool } from 'pg';
+import { Client } from 'pg';
 import { pino } from 'pino';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { makePool } from '../../../src/db/connect/pool.ts';
+import type { Pool } from '../../../src/db/connect/shared-pool.ts';
 import { makeSockets } from '../../../src/db/connect/sockets.ts';
 import { createTestDatabase } from '../../support/database.ts';
 

@@ -88,12 +88,12 @@ test('locks that are held together and a listener need one connection, and leave
   await expect.poll(() => isOpen).toBe(true);
   await withLock(db, 'one', () =>
     withLock(db, 'two', async () => {
-      expect(database.pool.totalCount - database.pool.idleCount).toBe(1);
+      expect(database.pool.shared.busy.size).toBe(1);
     }),
   );
   over.abort();
   await listening;
-  expect(database.pool.totalCount - database.pool.idleCount).toBe(0);
+  expect(database.pool.shared.busy.size).toBe(0);
   const { rows } = await database.pool.query('show idle_session_timeout');
   expect(rows).toEqual([{ idle_session_timeout: '0' }]);
   expect((await database.pool.query('select pg_listening_channels()')).rows).toEqual([]);

@@ -2,12 +2,12 @@
 
 import { appendFile, cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Pool } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { describeError } from '../../../src/base/describe-error.ts';
 import { MigrationFailed, SchemaMismatch } from '../../../src/base/errors.ts';
 import { makeLogger } from '../../../src/base/log.ts';
 import { makePool } from '../../../src/db/connect/pool.ts';
+import type { Pool } from '../../../src/db/connect/shared-pool.ts';
 import { checkSchema, listPending, runMigrations } from '../../../src/db/migrate/migrate.ts';
 import { MIGRATIONS_DIRECTORY } from '../../../src/db/migrate/migration-files.ts';
 import { createTestDatabase } from '../../support/database.ts';

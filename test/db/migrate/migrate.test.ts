@@ -1,11 +1,11 @@
 import { copyFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Pool } from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { describeError } from '../../../src/base/describe-error.ts';
 import { ConfigError, MigrationFailed, SchemaMismatch } from '../../../src/base/errors.ts';
 import { makeLogger } from '../../../src/base/log.ts';
 import { makePool } from '../../../src/db/connect/pool.ts';
+import type { Pool } from '../../../src/db/connect/shared-pool.ts';
 import { checkParts } from '../../../src/db/migrate/check-parts.ts';
 import { checkSchema, listPending, runMigrations } from '../../../src/db/migrate/migrate.ts';
 import { MIGRATIONS_DIRECTORY, readMigrationFiles } from '../../../src/db/migrate/migration-files.ts';

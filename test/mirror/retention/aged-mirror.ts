@@ -1,8 +1,8 @@
 // A mirror with rows of any age in every table that is pruned, for tests of what stays of them.
 
-import type { Pool } from 'pg';
 import { makeLogger } from '../../../src/base/log.ts';
 import type { Retention } from '../../../src/config/process/retention.ts';
+import type { Pool } from '../../../src/db/connect/shared-pool.ts';
 import type { Database } from '../../../src/db/database.ts';
 import { pruneTables } from '../../../src/mirror/retention/prune.ts';
 import { createTestDatabase } from '../../support/database.ts';

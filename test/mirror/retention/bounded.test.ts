@@ -6,8 +6,8 @@ import { ConfigError } from '../../../src/base/errors.ts';
 import { makeLogger } from '../../../src/base/log.ts';
 import { makeTakePermit } from '../../../src/budget/shared-budget.ts';
 import type { JobSource } from '../../../src/worker/queue/job-source.ts';
-import { startWorker } from '../../../src/worker/queue/start-worker.ts';
 import { FAST, makeQueueing } from '../../worker/queue/queueing.ts';
+import { serveOne } from '../../worker/queue/serve-one.ts';
 import { makeAgedMirror } from './aged-mirror.ts';
 
 const log = makeLogger('silent');
@@ -41,7 +41,7 @@ test('a job that ended well is gone, and one that was given up goes after a week
       begun[name] < most[name] ? [{ id: `${name}-${begun[name]}`, priority: 1, run }] : [];
     return { name, needsProgram: false, schedules: [], findDue };
   };
-  const worker = await startWorker(
+  const worker = await serveOne(
     { db, log, probe: async () => {} },
     { queue: settings, sources: [makeSource('succeeds'), makeSource('fails')], timings: FAST },
   );

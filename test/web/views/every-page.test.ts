@@ -1,11 +1,11 @@
 // Every page: psql runs the SQL below each of its sections as it is, and that gives what the page shows; whoever may not
 // see personal data finds none in the markup; and text that would be markup is none.
 
-import type { Pool } from 'pg';
 import { beforeAll, expect, test } from 'vitest';
 import { makeLogger } from '../../../src/base/log.ts';
 import { MONEY } from '../../../src/contract/money.ts';
 import { makePool } from '../../../src/db/connect/pool.ts';
+import type { Pool } from '../../../src/db/connect/shared-pool.ts';
 import type { View } from '../../../src/web/view.ts';
 import { batchView } from '../../../src/web/views/batch.ts';
 import { chartsView } from '../../../src/web/views/charts.ts';

@@ -2,8 +2,8 @@
 // in every state with attempts, batches with hostile names. Identifiers and names that begin with `secret` are personal
 // data.
 
-import type pg from 'pg';
 import { END_STATES, type UpdateState } from '../../../src/contract/payment-request.ts';
+import type { Pool } from '../../../src/db/connect/shared-pool.ts';
 import { makeDatabase } from '../../../src/db/database.ts';
 import {
   buildAffiliate,
@@ -42,7 +42,7 @@ export const RUNS = {
 } as const;
 
 /** Stores records by the real load, and what runs and payments leave behind by SQL. */
-export async function storeFindings(pool: pg.Pool): Promise<void> {
+export async function storeFindings(pool: Pool): Promise<void> {
   const db = makeDatabase(pool);
   const affiliate = buildAffiliate({
     id: AFFILIATE,
@@ -80,7 +80,7 @@ export async function storeFindings(pool: pg.Pool): Promise<void> {
   await storePayments(pool);
 }
 
-async function storeRuns(pool: pg.Pool): Promise<void> {
+async function storeRuns(pool: Pool): Promise<void> {
   const delta = JSON.stringify({
     strategy: 'delta',
     moved_affiliates: 1,
@@ -138,7 +138,7 @@ async function storeRuns(pool: pg.Pool): Promise<void> {
     union all select 'referrals', '${REFERRAL}', 3, null, null`);
 }
 
-async function storePayments(pool: pg.Pool): Promise<void> {
+async function storePayments(pool: Pool): Promise<void> {
   for (const [place, state] of STATES.entries()) {
     await pool.query(
       `

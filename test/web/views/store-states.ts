@@ -1,12 +1,12 @@
 // The states of a mirror that its pages tell apart, each made by SQL on a mirror with which all is well.
 
-import type pg from 'pg';
+import type { Pool } from '../../../src/db/connect/shared-pool.ts';
 import { makeDatabase } from '../../../src/db/database.ts';
 import { buildAffiliate, buildCommission, buildReferral, buildSale } from '../../mirror/build-records.ts';
 import { at, load } from '../../mirror/load.ts';
 
 export interface State {
-  readonly store: (pool: pg.Pool) => Promise<unknown>;
+  readonly store: (pool: Pool) => Promise<unknown>;
   /** What the overview says of it, among others. */
   readonly says: readonly string[];
   /** What else looks otherwise than of a mirror that is well. */
@@ -17,7 +17,7 @@ const PAID = 'c1000000-0000-4000-8000-000000000001';
 const UNPAID = 'c2000000-0000-4000-8000-000000000002';
 
 /** Stores records, runs that succeeded, and a payment that did. */
-export async function storeWell(pool: pg.Pool): Promise<void> {
+export async function storeWell(pool: Pool): Promise<void> {
   const db = makeDatabase(pool);
   const affiliate = buildAffiliate({ id: 'a1' });
   await load(db, { resource: 'affiliates', pages: [{ observedAt: at(1), records: [affiliate] }] });
@@ -45,7 +45,7 @@ export async function storeWell(pool: pg.Pool): Promise<void> {
     update commission_updates set state = 'applied', outcome = 'paid', finished_at = now(), attempts = 1`);
 }
 
-const well = (sql: string) => async (pool: pg.Pool) => {
+const well = (sql: string) => async (pool: Pool) => {
   await storeWell(pool);
   await pool.query(sql);
 };

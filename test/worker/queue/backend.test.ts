@@ -6,15 +6,16 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { makeLogger } from '../../../src/base/log.ts';
+import { makePool } from '../../../src/db/connect/pool.ts';
 import { addDue } from '../../../src/worker/queue/add-due.ts';
 import { openQueue } from '../../../src/worker/queue/backend.ts';
 import type { JobContext, JobOutcome, JobSource } from '../../../src/worker/queue/job-source.ts';
 import { checkQueueSchema, migrateQueue, queueSchema } from '../../../src/worker/queue/queue-tables.ts';
-import { startWorker } from '../../../src/worker/queue/start-worker.ts';
 import { TIMINGS } from '../../../src/worker/queue/timings.ts';
 import { readQueueId } from '../../../src/worker/queue/worker-state.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { FAST, KINDS, makeQueueing, type Queueing } from './queueing.ts';
+import { serveOne } from './serve-one.ts';
 
 const log = makeLogger('fatal');
 const NO_PROGRAM = { url: 'http://127.0.0.1:9' };
@@ -50,7 +51,7 @@ describe.each(KINDS)('a queue on %s', (kind) => {
       throw new Error(`NUL \0, half a character \ud800, and ${'a lot of text '.repeat(10_000)}`);
     });
     const timings = { ...FAST, mostAttempts: 3 };
-    const worker = await startWorker(
+    const worker = await serveOne(
       { db, log, probe: PROBE },
       { queue: settings, sources: [failing], timings },
     );
@@ -73,7 +74,8 @@ describe.each(KINDS)('a queue on %s', (kind) => {
       priority: 1,
       run: async () => DONE,
     });
-    const add = (id: string) => addDue(queue, [once(id)], { name: 'x', cause: null, ...TIMINGS });
+    const add = (id: string) =>
+      addDue(queue, [once(id)], { program: null, name: 'x', cause: null, ...TIMINGS });
     expect(await add('once-1')).toEqual(['once-1']);
     expect(await add('once-1')).toEqual([]);
     // One of a subject waits or runs at a time.
@@ -97,7 +99,7 @@ describe.each(KINDS)('a queue on %s', (kind) => {
     // The default timings, except for rounds that come often enough to be counted.
     const timings = { watchIntervalMs: 1000 };
     const { db, settings } = queueing;
-    const worker = await startWorker({ db, log, probe: PROBE }, { queue: settings, sources, timings });
+    const worker = await serveOne({ db, log, probe: PROBE }, { queue: settings, sources, timings });
     const { queue, close } = await queueing.open();
     await expect.poll(() => queue.getJobCounts('active')).toEqual({ active: names.length });
     const busy = await countStatements(queueing);
@@ -160,7 +162,7 @@ async function readCommands(url: string): Promise<number> {
 describe('the queue in Postgres', () => {
   test('is migrated as often as one likes, also by several at once', async () => {
     const { url } = await createTestDatabase();
-    const pool = new pg.Pool({ connectionString: url, max: 10 });
+    const pool = makePool({ log }, { url, schema: 'mirror', max: 10, applicationName: 'test' });
     onTestFinished(() => pool.end());
     const settings = { redisUrl: null, databaseUrl: url, mirrorSchema: 'mirror' };
     await Promise.all(Array.from({ length: 10 }, () => migrateQueue(pool, settings)));

@@ -3,8 +3,8 @@
 import { expect, test } from 'vitest';
 import { makeLogger } from '../../../src/base/log.ts';
 import { TICK } from '../../../src/worker/queue/schedules.ts';
-import { startWorker } from '../../../src/worker/queue/start-worker.ts';
 import { FAST, makeQueueing } from './queueing.ts';
+import { serveOne } from './serve-one.ts';
 
 const JOBS = 800;
 /** Each is added, waits, is active, completes. */
@@ -14,7 +14,7 @@ const MOST_KEPT = 1000 + 3 * 256;
 
 test("the rows of BullMQ's events on Postgres stay few, however many jobs there are", async () => {
   const { db, pool, settings, open } = await makeQueueing('postgres', { url: 'http://127.0.0.1:9' });
-  const worker = await startWorker(
+  const worker = await serveOne(
     { db, log: makeLogger('fatal'), probe: async () => {} },
     { queue: settings, sources: [], timings: FAST },
   );

@@ -6,10 +6,10 @@ import { describe, expect, test } from 'vitest';
 import { ApiUnreachable } from '../../../src/base/errors.ts';
 import { makeLogger } from '../../../src/base/log.ts';
 import type { JobContext, JobOutcome, JobSource } from '../../../src/worker/queue/job-source.ts';
-import { startWorker } from '../../../src/worker/queue/start-worker.ts';
 import type { Timings } from '../../../src/worker/queue/timings.ts';
 import { sized } from '../../support/sizes.ts';
 import { FAST, KINDS, makeQueueing, type Queueing } from './queueing.ts';
+import { serveOne } from './serve-one.ts';
 
 const SOME_KINDS = sized(KINDS.slice(0, 1), KINDS.slice(1));
 const NO_PROGRAM = { url: 'http://127.0.0.1:9' };
@@ -23,7 +23,7 @@ function start(
   timings: Partial<Timings> = TIMINGS,
   log = makeLogger('fatal'),
 ) {
-  return startWorker({ db, log, probe: async () => {} }, { queue: settings, sources, timings });
+  return serveOne({ db, log, probe: async () => {} }, { queue: settings, sources, timings });
 }
 
 interface Task {
@@ -184,7 +184,7 @@ describe.each(SOME_KINDS)('what is due, on %s,', (kind) => {
       makeSource('upkeep', upkeep, begun),
     ];
     const log = makeLogger('fatal');
-    const worker = await startWorker(
+    const worker = await serveOne(
       { db: queueing.db, log, probe },
       { queue: queueing.settings, sources, timings: { ...TIMINGS, firstProbeMs: 200, longestProbeMs: 200 } },
     );

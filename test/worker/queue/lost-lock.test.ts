@@ -7,8 +7,8 @@ import { makeLogger } from '../../../src/base/log.ts';
 import { LOCK_LOST } from '../../../src/worker/queue/backend.ts';
 import type { JobSource } from '../../../src/worker/queue/job-source.ts';
 import { queueSchema } from '../../../src/worker/queue/queue-tables.ts';
-import { startWorker } from '../../../src/worker/queue/start-worker.ts';
 import { FAST, KINDS, makeQueueing, type Queueing } from './queueing.ts';
+import { serveOne } from './serve-one.ts';
 
 const log = makeLogger('fatal');
 
@@ -29,7 +29,7 @@ describe.each(KINDS)('on %s', (kind) => {
       reasons.push(signal.reason);
       throw signal.reason;
     }
-    const worker = await startWorker(
+    const worker = await serveOne(
       { db: queueing.db, log, probe: async () => {} },
       { queue: queueing.settings, sources: [duty], timings: FAST },
     );

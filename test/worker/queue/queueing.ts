@@ -1,8 +1,8 @@
 // What a test of the workers needs, on either queue: a mirror, a program in a database of its own, and workers.
 
-import type pg from 'pg';
 import { expect } from 'vitest';
 import { makeLogger } from '../../../src/base/log.ts';
+import type { Pool } from '../../../src/db/connect/shared-pool.ts';
 import { type Database, makeDatabase } from '../../../src/db/database.ts';
 import { openQueue, type QueueBackend } from '../../../src/worker/queue/backend.ts';
 import { migrateQueue, type QueueSettings } from '../../../src/worker/queue/queue-tables.ts';
@@ -39,7 +39,7 @@ export const FAST: Partial<Timings> = {
 
 export interface Queueing {
   readonly settings: QueueSettings;
-  readonly pool: pg.Pool;
+  readonly pool: Pool;
   readonly db: Database;
   readonly redis: TestRedis | null;
   start(options?: Partial<WorkerProcessOptions>, how?: StartOptions): Promise<WorkerProcess>;
@@ -51,7 +51,7 @@ export interface Queueing {
 export async function makeQueueing(
   kind: Kind,
   sandbox: Pick<TestSandbox, 'url'>,
-  database?: { url: string; pool: pg.Pool },
+  database?: { url: string; pool: Pool },
 ): Promise<Queueing> {
   const { url, pool } = database ?? (await createTestDatabase());
   const redis = kind === 'redis' ? await startRedis() : null;

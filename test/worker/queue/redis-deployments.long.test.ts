@@ -10,13 +10,13 @@ import { makeDatabase } from '../../../src/db/database.ts';
 import { openQueue } from '../../../src/worker/queue/backend.ts';
 import type { JobSource } from '../../../src/worker/queue/job-source.ts';
 import { migrateQueue } from '../../../src/worker/queue/queue-tables.ts';
-import { startWorker } from '../../../src/worker/queue/start-worker.ts';
 import { makeCertificates } from '../../support/certificates.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { ROOT } from '../../support/read-docs.ts';
 import { findFreePort, startRedis, type TestRedis } from '../../support/redis.ts';
 import { type CliRun, runCli, runCliAlone } from '../../support/run-cli.ts';
 import { FAST } from './queueing.ts';
+import { serveOne } from './serve-one.ts';
 
 const PASSWORD = 'never-to/be@seen';
 const TYPED = encodeURIComponent(PASSWORD);
@@ -71,7 +71,7 @@ async function startThere(redisUrl: string): Promise<Working> {
       return [{ id: `once-${wanted}`, priority: 1, run }];
     },
   };
-  const worker = await startWorker(
+  const worker = await serveOne(
     { db: makeDatabase(pool), log, probe: async () => {} },
     { queue: settings(redisUrl), sources: [duty], timings: FAST },
   );

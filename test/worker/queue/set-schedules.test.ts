@@ -11,10 +11,10 @@ const LATER_MS = 11_000;
 
 /** Returns the queue, in which a worker with a clock ahead has begun the schedule's next tick, and not moved it on. */
 async function beginNextTick(kind: (typeof KINDS)[number], schedule: Schedule) {
-  const { open, db } = await makeQueueing(kind, NO_PROGRAM);
+  const { open, db, settings } = await makeQueueing(kind, NO_PROGRAM);
   const backend = await open();
   const { queue } = backend;
-  const deps = { db, queue };
+  const deps = { db, queue, mirrorSchema: settings.mirrorSchema };
   await keepSchedules(deps, [schedule], Date.now());
   const [tick] = await queue.getDelayed();
   if (tick === undefined) throw new Error('the schedule has no tick');

@@ -2,8 +2,8 @@
 
 import { expect, test } from 'vitest';
 import { makeLogger } from '../../../src/base/log.ts';
-import { startWorker } from '../../../src/worker/queue/start-worker.ts';
 import { makeQueueing } from './queueing.ts';
+import { serveOne } from './serve-one.ts';
 
 const NO_PROGRAM = { url: 'http://127.0.0.1:9' };
 
@@ -15,7 +15,7 @@ test('a worker that is to stop does not wait for a program that does not answer'
       signal.addEventListener('abort', () => reject(signal.reason), { once: true });
       stop.abort(new Error('stopped'));
     });
-  const starting = startWorker(
+  const starting = serveOne(
     { db, log: makeLogger('fatal'), probe },
     { queue: settings, sources: [], signal: stop.signal },
   );

@@ -12,11 +12,11 @@ import { makePool } from '../../../src/db/connect/pool.ts';
 import { makeDatabase } from '../../../src/db/database.ts';
 import type { JobSource } from '../../../src/worker/queue/job-source.ts';
 import { lastTick, type Schedule } from '../../../src/worker/queue/schedules.ts';
-import { startWorker } from '../../../src/worker/queue/start-worker.ts';
 import { TIMINGS, type Timings } from '../../../src/worker/queue/timings.ts';
 import { makePollSource } from '../../../src/worker/sources/poll-job.ts';
 import { probeProgram } from '../../../src/worker/sources/probe-program.ts';
 import { makeSchedules, makeSyncSource } from '../../../src/worker/sources/sync-job.ts';
+import { serveOne } from './serve-one.ts';
 
 export interface WorkerProcessOptions {
   readonly databaseUrl: string;
@@ -69,7 +69,7 @@ function makeCounter(schedule: Schedule): JobSource {
 }
 
 // It says that it has started before this process can go on: a signal may come by then.
-const starting = startWorker(
+const starting = serveOne(
   {
     db,
     log,

@@ -55,7 +55,7 @@ async function due(
   const { takePermit } = makeUnlimitedPermits();
   const api = makeApiClient({ takePermit, log }, { url: 'http://127.0.0.1:9', secret: 'x', timeoutMs: 1000 });
   const duty = makeSyncSource({ api, db, log }, { schedules: makeSchedules(schedules) }, TIMINGS);
-  const found = await duty.findDue({ nowMs: at(time), madeMs });
+  const found = await duty.findDue({ db, nowMs: at(time), madeMs });
   await api.close();
   return found.map(({ id }) =>
     id.replace(/-(\d+)$/, (_, atMs) => ` ${new Date(Number(atMs)).toISOString().slice(11, 16)}`),
@@ -150,7 +150,7 @@ test('a sync that another process does is looked at after 15 s, then ever later,
   const { takePermit } = makeUnlimitedPermits();
   const api = makeApiClient({ takePermit, log }, { url: 'http://127.0.0.1:9', secret: 'x', timeoutMs: 1000 });
   const duty = makeSyncSource({ api, db, log, meter }, { schedules: makeSchedules(NIGHTLY) }, TIMINGS);
-  const [affiliates] = await duty.findDue({ nowMs: at('03:00:00'), madeMs: 0 });
+  const [affiliates] = await duty.findDue({ db, nowMs: at('03:00:00'), madeMs: 0 });
   const { signal } = new AbortController();
   await withLock(db, 'run of affiliates in', async () => {
     for (const [waitedMs, waitMs] of [

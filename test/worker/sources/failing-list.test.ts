@@ -5,7 +5,6 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { makeApiClient } from '../../../src/api/client.ts';
 import { makeLogger } from '../../../src/base/log.ts';
 import { NO_FAULTS } from '../../../src/sandbox/fault-plan.ts';
-import { startWorker } from '../../../src/worker/queue/start-worker.ts';
 import { TIMINGS } from '../../../src/worker/queue/timings.ts';
 import { probeProgram } from '../../../src/worker/sources/probe-program.ts';
 import { makeSchedules, makeSyncSource } from '../../../src/worker/sources/sync-job.ts';
@@ -16,6 +15,7 @@ import { createTestDatabase } from '../../support/database.ts';
 import { FRONT_ANSWERS } from '../../support/front-answers.ts';
 import { makeUnlimitedPermits } from '../../support/unlimited-permits.ts';
 import { DAILY, makeQueueing, missTick, type Queueing } from '../queue/queueing.ts';
+import { serveOne } from '../queue/serve-one.ts';
 
 const log = makeLogger('fatal');
 const ENDLESS = Number.POSITIVE_INFINITY;
@@ -50,7 +50,7 @@ async function start({ url }: { url: string } = sandbox): Promise<void> {
   const api = makeApiClient({ takePermit, log }, program);
   const schedules = makeSchedules({ full: DAILY, delta: DAILY, timezone: 'UTC' });
   const duty = makeSyncSource({ api, db, log }, { schedules }, timings);
-  const worker = await startWorker(
+  const worker = await serveOne(
     { db, log, probe: (signal) => probeProgram({ api, db }, signal) },
     { queue: settings, sources: [duty], timings },
   );

@@ -14,7 +14,7 @@ async function work(api: ApiClient) {
   const { id } = await fresh();
   const [asked] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT });
   const duty = makeCommissionsSource({ api, db, log: silent }, { concurrency: 2 });
-  const [due] = await duty.findDue({ nowMs: Date.now(), madeMs: 0 });
+  const [due] = await duty.findDue({ db, nowMs: Date.now(), madeMs: 0 });
   const signal = AbortSignal.timeout(100_000);
   const outcome = await due?.run({ signal, waitedMs: 0 });
   return { outcome, row: await row(asked?.id) };

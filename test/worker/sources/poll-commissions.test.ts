@@ -53,7 +53,7 @@ test('a program that answers none of them is not asked for the others at once', 
   const api = makeApiClient({ takePermit: makeUnlimitedPermits().takePermit, log }, program);
   const ids = Array.from({ length: 25 }, (_, index) => `0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c${index + 10}`);
   await trackCommissions(db, ids, 'test');
-  const [due] = await makePollSource({ api, db, log }).findDue({ nowMs: Date.now(), madeMs: 0 });
+  const [due] = await makePollSource({ api, db, log }).findDue({ db, nowMs: Date.now(), madeMs: 0 });
   const { signal } = new AbortController();
   expect(await due?.run({ signal, waitedMs: 0 })).toEqual({ kind: 'later', waitMs: 60_000 });
   await api.close();
