@@ -10,6 +10,7 @@ import type { Pool } from '../../src/db/connect/shared-pool.ts';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { runMigrations } from '../../src/db/migrate/migrate.ts';
 import { afterFile, type FileOutcome } from './after-file.ts';
+import { findTouchedNeighbour } from './neighbour.ts';
 
 export interface TestDatabase {
   readonly url: string;
@@ -17,12 +18,6 @@ export interface TestDatabase {
   /** On the pool. */
   readonly db: Database;
 }
-
-/**
- * The schema of another program, in every database of the template. Each file of tests is the test that nothing of a
- * neighbour is read or written: see refuseTouchedNeighbour.
- */
-export const NEIGHBOUR = 'neighbour';
 
 const created: { readonly name: string; readonly pool: Pool }[] = [];
 
@@ -62,27 +57,14 @@ async function createAs(options: string): Promise<TestDatabase> {
   return { url: url.href, pool, db: makeDatabase(pool) };
 }
 
-/** Throws: an Error naming the tables of the neighbour that a test read or wrote. */
-async function refuseTouchedNeighbour(pool: Pool): Promise<void> {
-  const { rows } = await pool.query<{ touched: string }>(
-    `select string_agg(relname, ', ' order by relname) as touched from pg_stat_user_tables
-     where schemaname = $1 and seq_scan + coalesce(idx_scan, 0) + n_tup_ins + n_tup_upd + n_tup_del > 0
-     having count(*) > 0`,
-    [NEIGHBOUR],
-  );
-  for (const { touched } of rows) throw new Error(`a test touched a neighbour's tables: ${touched}`);
-}
-
 async function dropCreated({ hasFailed }: FileOutcome): Promise<void> {
   const ended = created.splice(0);
-  const checks = await Promise.allSettled(ended.map(({ pool }) => refuseTouchedNeighbour(pool)));
+  const touched = await Promise.all(ended.map(({ pool }) => findTouchedNeighbour(pool)));
   await Promise.all(ended.map(({ pool }) => pool.end()));
   const names = ended.map(({ name }) => name);
   if (hasFailed) process.stderr.write(`databases of this failed file: ${names.join(', ')} (${KEPT})\n`);
   else await runOnServer(names.map((name) => `drop database ${name} with (force)`));
-  // A test may have ended its database, or its role's right to it.
-  const [broken] = checks.flatMap((check) => (check.status === 'rejected' ? [check.reason] : []));
-  if (broken instanceof Error && broken.message.startsWith('a test touched')) throw broken;
+  for (const found of touched) if (found !== null) throw new Error(found);
 }
 
 async function runOnServer(statements: readonly string[]): Promise<void> {

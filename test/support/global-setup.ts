@@ -11,6 +11,7 @@ import { runMigrations } from '../../src/db/migrate/migrate.ts';
 import { openEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.ts';
 import { buildProgram, makeProgramDirectory } from './build-program.ts';
 import { makeDataDir } from './embedded-directories.ts';
+import { NEIGHBOUR } from './neighbour.ts';
 import { copyCluster, prepareCluster } from './prepared-cluster.ts';
 
 declare module 'vitest' {

@@ -147,7 +147,6 @@ async function keepServing(one: Kept, parent: Lifetime, { serve, workerEnded }: 
     try {
       serving = await serve({ ...program, lifetime }, one.listed, recorder);
       one.setCondition({ state: 'serving' });
-      if (said !== null) log.info('program.serves_again');
       said = null;
       await Promise.race([serving.ended, untilAborted(over)]);
     } catch (error) {
