@@ -154,7 +154,7 @@ describe.each(KINDS)('of two programs on %s', (kind) => {
     await first.ended;
     gate.resolve();
     await expect.poll(() => bolt.tasks).toEqual([]);
-    expect(await untilServed(worker, bolt, wake)).toMatchObject({ failed: 0, delayed: 1 });
+    expect(await untilServed(worker, bolt, wake)).toMatchObject({ failed: 0 });
     const again = makeTasks({ id: 'long' });
     await worker.serve(makeServed('acme', queueing.db, [again]), NEVER);
     await expect.poll(() => again.tasks).toEqual([]);
