@@ -7,7 +7,7 @@ import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import type { Cli, CommandFile } from '../src/cli/cli.ts';
 import { EXIT_CODES } from '../src/cli/exit-code.ts';
-import { VARIABLES } from '../src/config/variables.ts';
+import { PROGRAM_KEYS, VARIABLES } from '../src/config/variables.ts';
 import { DELTA_BLIND_SPOTS } from '../src/contract/delta-blind-spots.ts';
 import { END_STATES } from '../src/contract/payment-request.ts';
 import { FINDINGS } from '../src/payments/books/reconcile-books.ts';
@@ -48,6 +48,12 @@ describe('the table of', () => {
   test("variables is the program's", () => {
     expect(readTable(CONFIGURATION, 'Variables', ['variable', 'meaning', 'default'])).toEqual(
       VARIABLES.map((variable) => [code(variable.name), variable.meaning, variable.default]),
+    );
+  });
+
+  test("keys of PROGRAMS_FILE is the program's", () => {
+    expect(readTable(CONFIGURATION, 'Several programs', ['key', 'in place of'])).toEqual(
+      PROGRAM_KEYS.map(({ key, variable }) => [code(key), code(variable)]),
     );
   });
 
@@ -248,7 +254,7 @@ test('no code, message or comment of the program uses an odd word where a usual 
 });
 
 test('every block is in a language that a test runs or reads, and every line of a shell is run', () => {
-  const languages = ['sh', 'sql', 'python', 'js', 'ts', 'csv', 'mermaid', ''];
+  const languages = ['sh', 'sql', 'python', 'js', 'ts', 'csv', 'yaml', 'mermaid', ''];
   expect(BLOCKS.filter(({ language }) => !languages.includes(language))).toEqual([]);
   expect(readCommands(BLOCKS).length).toBeGreaterThan(20);
 });

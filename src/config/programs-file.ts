@@ -1,5 +1,5 @@
-// PROGRAMS_FILE: many affiliate programs, by name. Each is the environment with the program's keys laid over it, read by
-// the readers of the environment, so that a program in the file and one in variables are the same.
+// PROGRAMS_FILE: many affiliate programs, by name. Each is the environment with the program's keys laid over it, read
+// by the readers of the environment, so that a program in the file and one in variables are the same.
 //
 // Import it only where PROGRAMS_FILE is set: the parser takes a tenth of a second to load.
 

@@ -9,7 +9,9 @@ import { ConfigError } from '../../src/base/errors.ts';
 import { type ReachableConfig, readProgramConfig } from '../../src/config/config.ts';
 import { type ListedProgram, readPrograms } from '../../src/config/programs-file.ts';
 import { PROGRAM_KEYS } from '../../src/config/variables.ts';
+import { PROGRAMS_FILE_SCHEMA } from '../../tools/schemas/programs-file.ts';
 import { makeDirectory } from '../support/directory.ts';
+import { BLOCKS } from '../support/read-docs.ts';
 
 const directory = await makeDirectory();
 const FILE = join(directory, 'programs.yaml');
@@ -124,6 +126,7 @@ test('what the file says is what the environment would say, in place of what it 
   await fc.assert(
     fc.asyncProperty(written, common, async (keys, shared) => {
       const environment = { ...shared, ACME_SECRET: 'of-acme' };
+      expect(PROGRAMS_FILE_SCHEMA.parse({ programs: { acme: keys } })).toEqual({ programs: { acme: keys } });
       const [listed] = await readAll({ acme: keys }, environment);
       const { AFFILIATE_API_SECRET: _, ...others } = environment;
       const said = PROGRAM_KEYS.flatMap(({ key, variable }) => {
@@ -166,6 +169,15 @@ test('the secret is read again from its file', async () => {
   await writeFile(SECRET_FILE, 'renewed\n');
   expect(listed?.config.program.address.rereadSecret?.()).toBe('renewed');
   await writeFile(SECRET_FILE, 's3cret\n');
+});
+
+test('the file that a page shows is read', async () => {
+  const shown = BLOCKS.filter(({ language }) => language === 'yaml').map(({ text }) => text);
+  expect(shown.length).toBeGreaterThan(0);
+  for (const text of shown) {
+    const secret = text.replaceAll(/\/run\/secrets\/\w+/g, SECRET_FILE);
+    expect((await read(secret, { BETA_API_SECRET: 'of-beta' })).length).toBeGreaterThan(1);
+  }
 });
 
 describe('H in a schedule', () => {

@@ -34,6 +34,7 @@ export const BUNDLED: readonly string[] = [
   'pino',
   'pino-pretty',
   'undici',
+  'yaml',
   'zod',
 ];
 

@@ -1,9 +1,13 @@
-// Every JSON document that has a published schema, by the name of its file in docs/schemas/.
+// Every document that has a published schema, by the name of its file in docs/schemas/.
 
 import { z } from 'zod';
 import { loadDocuments } from '../../src/cli/run-cli.ts';
+import { PROGRAMS_FILE_SCHEMA } from './programs-file.ts';
 
-export const DOCUMENTS = await loadDocuments();
+export const DOCUMENTS: Readonly<Record<string, z.ZodType>> = {
+  ...(await loadDocuments()),
+  'programs-file': PROGRAMS_FILE_SCHEMA,
+};
 
 /** Returns the JSON schema (draft 2020-12) of the document, as text for a file. */
 export function describeDocument(document: z.ZodType): string {
