@@ -1,4 +1,4 @@
-// A transaction that is repeated if Postgres rolled it back because of a concurrent one.
+// Transactions: one that is repeated if Postgres rolled it back because of a concurrent one, and one that only reads.
 
 import { errorCode } from '../base/describe-error.ts';
 import { DatabaseUnreachable } from '../base/errors.ts';
@@ -45,6 +45,15 @@ export async function transact<T>(
       committed();
     }
   }
+}
+
+/** Returns what `read` reads, all of it as of one moment. Throws: the errors of `read`; the database's errors. */
+export async function readTogether<T>(
+  db: Database,
+  read: (trx: DatabaseTransaction) => Promise<T>,
+): Promise<T> {
+  const begun = db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');
+  return await begun.execute(read);
 }
 
 function isLost(error: unknown): boolean {

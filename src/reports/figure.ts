@@ -32,6 +32,11 @@ export async function readFigure<Row>({ db }: Reader, query: RawBuilder<Row>): P
   return { rows, sql: queryText(db, query), asOf: null };
 }
 
+/** Returns the figure of a statement that would find nothing, without running it. */
+export async function spellFigure<Row>({ db }: Reader, query: RawBuilder<Row>): Promise<Figure<Row>> {
+  return { rows: [], sql: queryText(db, query), asOf: null };
+}
+
 /**
  * Returns the figure, memoized: a million rows for each viewer would slow down the sync.
  *

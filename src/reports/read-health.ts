@@ -5,9 +5,9 @@ import { z } from 'zod';
 import { OPTIONAL_LISTS } from '../contract/optional-lists.ts';
 import { onlyRow } from '../db/only-row.ts';
 import { count, text, timestamp, yesNo } from './fields.ts';
-import { columnsOf, figure, figureOf, mirrorTable, type Reader, type readFigure } from './figure.ts';
-import { freshness, readFreshness } from './read-freshness.ts';
-import { judgePayments, payments, readPaymentStates } from './read-payments.ts';
+import { columnsOf, figure, figureOf, mirrorTable, type Reader, readFigure, spellFigure } from './figure.ts';
+import { freshness, type ResourceStatus, readFreshness } from './read-freshness.ts';
+import { judgePayments, payments, readHasRequests, readPaymentStates } from './read-payments.ts';
 
 /** The results of the last comparisons of books with the API (`commissions reconcile`). */
 export const books = z.object({
@@ -103,21 +103,26 @@ export interface ShownHealth {
   readonly sql: Readonly<Record<'freshness' | 'sums' | 'usage' | 'payments' | 'books', string>>;
 }
 
-/** Returns the health at this moment. A caller that asks often passes readMemoized as `readSums`. */
-export async function readHealth(reader: Reader, readSums?: typeof readFigure): Promise<ShownHealth> {
+/**
+ * Returns the health at this moment. A caller that asks often passes readMemoized as `readSums`. Planning the
+ * statements about sums and payments takes most of the time in a program at rest: they are left out if they would find
+ * nothing.
+ */
+export async function readHealth(reader: Reader, readSums = readFigure): Promise<ShownHealth> {
   const resources = await readFreshness(reader);
   const { rows: optional_lists } = await readOptionalLists(reader);
   const unused = optional_lists.filter(({ is_used }) => !is_used).map((list): string => list.resource);
-  const sums = await readCommissionDifferences(reader, readSums);
+  const listed = resources.rows.filter(({ resource }) => !unused.includes(resource));
+  const sums = await readCommissionDifferences(reader, hasAllCommissions(listed) ? readSums : spellFigure);
   const usage = await readUsage(reader);
-  const states = await readPaymentStates(reader);
+  const states = await readPaymentStates(reader, (await readHasRequests(reader)) ? readFigure : spellFigure);
   const comparisons = await readBooks(reader);
   const { secret_refused_since, program_changed_since, ...used } = onlyRow(usage, 'request_usage');
   return {
     health: {
-      resources: resources.rows.filter(({ resource }) => !unused.includes(resource)),
+      resources: listed,
       optional_lists,
-      commission_differences: onlyRow(sums, 'commission_coverage').differences,
+      commission_differences: sums.rows[0]?.differences ?? null,
       budget: used,
       payments: judgePayments(states.rows),
       books: onlyRow(comparisons, 'books_comparisons'),
@@ -131,4 +136,11 @@ export async function readHealth(reader: Reader, readSums?: typeof readFigure): 
       books: comparisons.sql,
     },
   };
+}
+
+/** Without all commissions, the report commission_coverage compares no sums. */
+function hasAllCommissions(listed: readonly ResourceStatus[]): boolean {
+  return listed.some(
+    ({ resource, everything_as_of }) => resource === 'commissions' && everything_as_of !== null,
+  );
 }

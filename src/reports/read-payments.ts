@@ -1,8 +1,10 @@
 // The number of payment requests in each state, and of those that need attention: the report payment_states.
 
+import { sql } from 'kysely';
 import { z } from 'zod';
+import { onlyRow } from '../db/only-row.ts';
 import { count, timestamp, updateState } from './fields.ts';
-import { figureOf } from './figure.ts';
+import { figureOf, mirrorTable, type Reader } from './figure.ts';
 
 const stateLine = z.object({
   state: updateState,
@@ -29,6 +31,15 @@ export type PaymentStatus = z.infer<typeof payments>;
 
 /** Returns a row for each state with a request. */
 export const readPaymentStates = figureOf('payment_states', stateLine, 'order by state');
+
+/** Returns whether a payment was ever asked for. */
+export async function readHasRequests(reader: Reader): Promise<boolean> {
+  const answer = await sql<{ has_requests: boolean }>`
+    select exists (select from ${mirrorTable(reader, 'commission_updates')}) as has_requests`.execute(
+    reader.db,
+  );
+  return onlyRow(answer, 'whether there are requests').has_requests;
+}
 
 export function judgePayments(states: readonly StateLine[]): PaymentStatus {
   const [failed, pending] = (['failed', 'pending'] as const).map((name) =>
