@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 import type { z } from 'zod';
+import type { ProgramChoice, ProgramsTaken } from './choose-programs.ts';
 import type { ExitCode } from './exit-code.ts';
 import type { Lifetime } from './lifetime.ts';
 
@@ -10,6 +11,8 @@ export interface CommandFile {
   readonly register: (parent: Command, cli: Cli) => void;
   /** Left out: the command opens no database. */
   readonly connections?: Connections;
+  /** Whether it takes --program, and how often. Left out: once; null: not at all. */
+  readonly programs?: ProgramsTaken | null;
   /** The documents of --json, by the name of their published schema. */
   readonly documents?: Readonly<Record<string, z.ZodType>>;
 }
@@ -29,6 +32,8 @@ export interface Cli {
   /** Runs a command's work in a lifetime; the exit code that it returns becomes the process's. */
   readonly run: (work: (lifetime: Lifetime) => Promise<ExitCode>) => Promise<void>;
   readonly opener: Opener;
+  /** For configuration.ts. */
+  readonly choice: ProgramChoice;
 }
 
 /** The command that opens the database: its first word, and its connections. */

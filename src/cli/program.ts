@@ -53,7 +53,7 @@ export function makeProgram(
     database,
     pool,
     db: makeDatabase(pool),
-    log,
+    log: nameProgram(log, config),
     lifetime,
   };
 }
@@ -63,6 +63,21 @@ export async function openMirror(cli: Cli, lifetime: Lifetime, opening?: Opening
   const program = await openProgram(cli, lifetime, opening);
   await checkSchema(program.pool, { schema: program.mirrorSchema });
   return program;
+}
+
+/** Returns the logger whose lines name the program, if it is a listed one. */
+function nameProgram(log: Logger, { program: { name } }: Config): Logger {
+  return name === null ? log : log.child({ program: name });
+}
+
+/** Returns the start of a line about the program: its name if it is a listed one, else nothing. */
+export function startOf({ name }: Pick<ProgramConfig, 'name'>): string {
+  return name === null ? '' : `${name}: `;
+}
+
+/** Returns the end of a command to run on the program: --program if it is a listed one, else nothing. */
+export function optionOf({ name }: Pick<ProgramConfig, 'name'>): string {
+  return name === null ? '' : ` --program ${name}`;
 }
 
 /** Returns the logger of a command whose own output says everything on a terminal. */

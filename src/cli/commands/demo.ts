@@ -54,6 +54,7 @@ const PAYMENTS = 4;
 export const command: CommandFile = {
   register,
   connections: { pool: 6, queue: 5, isWriting: true },
+  programs: null,
 };
 
 function register(root: Command, cli: Cli): void {

@@ -42,6 +42,7 @@ Exit code 2: a variable is missing, malformed, misspelt or dangerous. Exit code 
 export const command: CommandFile = {
   register,
   connections: { pool: 2, queue: 2 },
+  programs: 'many',
   documents: { doctor: doctorDocument },
 };
 

@@ -61,6 +61,7 @@ export const command: CommandFile = {
   register,
   // One reads the rows, one holds the lock of an incremental export, one writes its watermark.
   connections: { pool: 3 },
+  programs: 'many',
   documents: { export: manifest },
 };
 

@@ -24,6 +24,7 @@ Example:
 
 export const command: CommandFile = {
   register,
+  programs: 'many',
 };
 
 function register(root: Command, cli: Cli): void {

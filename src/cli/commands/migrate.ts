@@ -49,6 +49,7 @@ type MigrateDocument = z.infer<typeof migrateDocument>;
 export const command: CommandFile = {
   register,
   connections: { pool: 2 },
+  programs: 'many',
   documents: { migrate: migrateDocument },
 };
 

@@ -63,6 +63,7 @@ Its data are in the schema ${SANDBOX_SCHEMA} of DATABASE_URL (else of the embedd
 export const command: CommandFile = {
   register,
   connections: SANDBOX_CONNECTIONS,
+  programs: null,
 };
 
 function register(root: Command, cli: Cli): void {

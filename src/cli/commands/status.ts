@@ -60,6 +60,7 @@ const statusDocument = z
 export const command: CommandFile = {
   register,
   connections: { pool: 2 },
+  programs: 'many',
   documents: { status: statusDocument },
 };
 

@@ -66,6 +66,7 @@ export const command: CommandFile = {
   register,
   // A walk, its loader and the budget's permits need one each, and a few wait at once.
   connections: { pool: 8, isWriting: true },
+  programs: 'many',
   documents: { sync: syncDocument },
 };
 

@@ -22,6 +22,7 @@ All of it: docs/operations.md`;
 export const command: CommandFile = {
   register,
   connections: { pool: 6, queue: 5, isWriting: true },
+  programs: null,
 };
 
 function register(root: Command, cli: Cli): void {
