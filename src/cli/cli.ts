@@ -20,6 +20,8 @@ export interface CommandFile {
 export interface Connections {
   /** At most so many in the pool. */
   readonly pool: number;
+  /** The same with PROGRAMS_FILE. Left out: as many. */
+  readonly poolOfMany?: number;
   /** Those of a queue in Postgres, besides: see src/worker/queue/postgres-backend.ts. */
   readonly queue?: number;
   /** Whether everything that the command does ends in a write. */

@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { reportsSchema } from '../../config/program/sibling-schema.ts';
+import { counted } from '../../contract/format.ts';
 import { refuseReadOnly } from '../../db/access/check-access.ts';
 import { checkParts } from '../../db/migrate/check-parts.ts';
 import { listPending, runMigrations } from '../../db/migrate/migrate.ts';
@@ -10,10 +11,12 @@ import { adoptMode } from '../../mirror/people/switch-mode.ts';
 import { text, yesNo } from '../../reports/fields.ts';
 import { findQueueSchema, migrateQueue } from '../../worker/queue/queue-tables.ts';
 import type { Cli, CommandFile } from '../cli.ts';
+import { readBaseSchema, readCliConfigs } from '../configuration.ts';
 import type { ExitCode } from '../exit-code.ts';
 import type { Lifetime } from '../lifetime.ts';
-import { print, printJson } from '../output/print.ts';
-import { openProgram } from '../program.ts';
+import { areListed, describeTooMany, ofPrograms, openPrograms, showEach } from '../many-programs.ts';
+import { printError } from '../output/print.ts';
+import type { Program } from '../program.ts';
 
 interface MigrateFlags {
   readonly dryRun?: true;
@@ -50,7 +53,7 @@ export const command: CommandFile = {
   register,
   connections: { pool: 2 },
   programs: 'many',
-  documents: { migrate: migrateDocument },
+  documents: { migrate: migrateDocument, 'migrate-programs': ofPrograms(migrateDocument) },
 };
 
 function register(root: Command, cli: Cli): void {
@@ -64,42 +67,68 @@ function register(root: Command, cli: Cli): void {
 }
 
 async function migrate(cli: Cli, lifetime: Lifetime, flags: MigrateFlags): Promise<ExitCode> {
-  const {
-    pool,
-    db,
-    database,
-    personalData,
-    process,
-    mirrorSchema: schema,
-  } = await openProgram(cli, lifetime);
-  const { redisUrl } = process;
+  const programs = await openPrograms(cli, lifetime, { configs: readCliConfigs(cli) });
   const isDryRun = flags.dryRun === true;
-  if (!isDryRun) await refuseReadOnly(pool);
+  const [first] = programs;
+  const queue = areListed(programs) ? readBaseSchema(cli) : null;
+  if (!isDryRun && first !== undefined) {
+    await refuseReadOnly(first.pool);
+    if (queue !== null) await migrateQueueOf(first, queue);
+  }
+  const tooMany = describeTooMany(programs.length);
+  if (tooMany !== null) printError(`affiliate-mirror: ${tooMany}`);
+  const how = {
+    signal: lifetime.signal,
+    isJson: flags.json === true,
+    describe: queue === null ? describe : describeShortly,
+  };
+  return showEach(programs, how, async (program) => {
+    const document = await migrateOne(program, { queue: queue ?? program.mirrorSchema, isDryRun });
+    return { exitCode: 0, document };
+  });
+}
+
+/** `queue` is the schema by which the queue is named: of listed programs, the queue is migrated already. */
+async function migrateOne(
+  program: Program,
+  { queue, isDryRun }: { queue: string; isDryRun: boolean },
+): Promise<MigrateDocument> {
+  const { pool, db, database, personalData, process, mirrorSchema: schema, lifetime } = program;
   const { applied, hasRemadeReports } = isDryRun
     ? await listPending(pool, { schema })
     : await runMigrations(pool, { schema, signal: lifetime.signal });
   if (!isDryRun) {
-    await migrateQueue(pool, { redisUrl, mirrorSchema: schema, databaseUrl: database.url });
+    if (program.name === null) await migrateQueueOf(program, queue);
     // Finds parts that were lost after their migration was applied.
     await checkParts(pool, schema);
     await adoptMode(db, personalData);
   }
-  const result: MigrateDocument = {
+  return {
     schema,
     database: database.name,
     dry_run: isDryRun,
     migrations: [...applied],
     remade_reports: hasRemadeReports ? reportsSchema(schema) : null,
-    queue_schema: findQueueSchema(redisUrl, schema),
+    queue_schema: findQueueSchema(process.redisUrl, queue),
   };
-  if (flags.json === true) printJson(result);
-  else for (const line of describe(result)) print(line);
-  return 0;
 }
 
-function describe(result: MigrateDocument): string[] {
-  const { schema, database, dry_run, migrations, remade_reports } = result;
-  const lines = migrations.map((migration) => `${dry_run ? 'would apply' : 'applied'} ${migration}`);
+function migrateQueueOf({ pool, database, process }: Program, mirrorSchema: string): Promise<void> {
+  return migrateQueue(pool, { redisUrl: process.redisUrl, mirrorSchema, databaseUrl: database.url });
+}
+
+/** Returns the lines of one among many: the files are the same for all. */
+function describeShortly(result: MigrateDocument): string[] {
+  const { dry_run, migrations } = result;
+  const files = counted(migrations.length, 'migration');
+  return describe(result, migrations.length === 0 ? [] : [`${dry_run ? 'would apply' : 'applied'} ${files}`]);
+}
+
+function describe(
+  { schema, database, dry_run, migrations, remade_reports }: MigrateDocument,
+  applied = migrations.map((migration) => `${dry_run ? 'would apply' : 'applied'} ${migration}`),
+): string[] {
+  const lines = [...applied];
   if (remade_reports !== null) {
     const made = dry_run ? 'would make' : 'made';
     lines.push(
