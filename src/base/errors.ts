@@ -153,6 +153,9 @@ export class ClockWrong extends errorOf('CLOCK_WRONG', 'soon') {}
 /** Thrown when the database answers, but its schema is missing, incomplete, older or newer than this version. */
 export class SchemaMismatch extends errorOf('DB_SCHEMA_MISMATCH', 'never') {}
 
+/** Thrown when it is newer: this version can do nothing with it, now or later. */
+export class SchemaNewer extends SchemaMismatch {}
+
 /** Thrown when this process is set to store personal data otherwise than the mirror does, or has another key. */
 export class PersonalDataMismatch extends errorOf('PERSONAL_DATA_MISMATCH', 'never', 2) {}
 

@@ -4,7 +4,7 @@
 
 import { ConfigError } from '../base/errors.ts';
 import { type Config, type ReachableConfig, readConfig, readProgramConfig } from '../config/config.ts';
-import { environmentSchema, VARIABLES } from '../config/variables.ts';
+import { VARIABLES } from '../config/variables.ts';
 import { setDisplayZone } from '../contract/time-zone.ts';
 import { countMistakes, findNearMiss } from '../payments/files/near-miss.ts';
 import { readChosen, readOnlyChosen } from './choose-programs.ts';
@@ -64,7 +64,7 @@ export type Configs<T extends Config> = readonly [T, ...T[]];
 
 /** Returns MIRROR_SCHEMA of the environment, by which the queue of all listed programs is named. */
 export function readBaseSchema({ environment }: Pick<Cli, 'environment'>): string {
-  return environmentSchema.shape.MIRROR_SCHEMA.parse(environment['MIRROR_SCHEMA']?.trim() || undefined);
+  return readConfig(environment).program.mirrorSchema;
 }
 
 type Read<T> = (environment: Cli['environment'], use: { servesPage: boolean }) => T;

@@ -136,21 +136,23 @@ export interface Scope {
   close(): Promise<void>;
 }
 
-/** Returns a part of a lifetime that can end before it does. It is closed with its parent if not before. */
+/** Returns a part of a lifetime that ends before it does: its opener closes it. */
 export function openScope(parent: Lifetime): Scope {
   const controller = new AbortController();
   const closers: (() => Promise<unknown>)[] = [];
   const signal = AbortSignal.any([parent.signal, controller.signal]);
-  let closed: Promise<void> | null = null;
-  const close = () => {
-    closed ??= (async () => {
-      controller.abort(new Error('the program is closed'));
-      await closeAfterwards(async () => 0, closers);
-    })();
-    return closed;
+  const closeAll = async () => {
+    controller.abort(new Error('its scope was closed'));
+    await closeAfterwards(async () => 0, closers);
   };
-  parent.onClose(close);
-  return { lifetime: { signal, onStop: parent.onStop, onClose: (one) => closers.push(one) }, close };
+  let closed: Promise<void> | null = null;
+  return {
+    lifetime: { ...parent, signal, onClose: (close) => closers.push(close) },
+    close: () => {
+      closed ??= closeAll();
+      return closed;
+    },
+  };
 }
 
 /** Resolves when the signal aborts. Keeps the process alive until then. */

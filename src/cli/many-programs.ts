@@ -32,7 +32,7 @@ export async function openPrograms(
     log = makeLogger(configs[0].process.logLevel),
     endsAtOnce,
   }: { configs: Configs<Config>; log?: Logger; endsAtOnce?: boolean },
-): Promise<readonly Program[]> {
+): Promise<readonly [Program, ...Program[]]> {
   const isForMany = areListed(configs.map(({ program }) => program));
   const { pool, poolOfMany = pool } = cli.opener.connections;
   const connections = { ...cli.opener.connections, pool: isForMany ? poolOfMany : pool };
@@ -41,7 +41,9 @@ export async function openPrograms(
     endsAtOnce,
     isForMany,
   });
-  return configs.map((config) => makeProgram(database, { config, log, lifetime }));
+  const [first, ...others] = configs;
+  const make = (config: Config) => makeProgram(database, { config, log, lifetime });
+  return [make(first), ...others.map(make)];
 }
 
 /** Does the work in a part of the lifetime, which is closed after it. */
@@ -150,15 +152,6 @@ export function ofPrograms(document: z.ZodObject): z.ZodType {
         .describe('in the order of the file; after a stop, those that were begun'),
     })
     .meta({ title: `${document.meta()?.title}, with PROGRAMS_FILE` });
-}
-
-/** A hundred schemas are what is tested. */
-const MOST_PROGRAMS = 100;
-
-/** Returns what to know about so many programs in one database; null if nothing. Pure. */
-export function describeTooMany(count: number): string | null {
-  if (count <= MOST_PROGRAMS) return null;
-  return `${count} programs are listed, and ${MOST_PROGRAMS} in one database is what is tested: from about 200, pg_dump of the whole database fails unless max_locks_per_transaction is raised. List the others in a PROGRAMS_FILE of their own, with a DATABASE_URL of its own`;
 }
 
 function describeFailure(thrown: unknown): Failure {

@@ -66,6 +66,11 @@ const IF_SYNC_FAILS_AGAIN: Readonly<Record<string, string>> = {
 };
 const OTHERWISE = 'affiliate-mirror status runs has the error of each run';
 
+/** Returns the command as it is run for a program; null is the one that the environment describes. */
+export function commandFor(program: string | null, command: string): string {
+  return program === null ? command : `${command} --program ${program}`;
+}
+
 /** Returns the command against a failed sync: the check that names the cause, or the sync, whose success ends it. */
 export function fixFailedSync(resource: string, errorCode: string | null): string {
   return SEEN_BY_DOCTOR.has(errorCode ?? '')

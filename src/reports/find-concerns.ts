@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { counted, formatCount } from '../contract/format.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
-import { CONCERN_CODES, type ConcernCode, fixFailedSync, ifItStays } from './concern-advice.ts';
+import { CONCERN_CODES, type ConcernCode, commandFor, fixFailedSync, ifItStays } from './concern-advice.ts';
 import { resource, text, timestamp } from './fields.ts';
 import type { ResourceStatus } from './read-freshness.ts';
 import { isSilent } from './read-freshness.ts';
@@ -24,17 +24,25 @@ export const concern = z.object({
 
 export type Concern = z.infer<typeof concern>;
 
+/** A worker serves all programs. */
+const WORK = 'affiliate-mirror work';
+
 /** Time to order a larger disk, or to decide what need not be kept. */
 const FILLING_DAYS = 30;
 
 /**
  * Returns the concerns, the most serious first; none if all is well.
  *
- * Units: `maxAgeSeconds` is the age from which a resource is stale. Without `growth` the disk is not judged.
+ * Units: `maxAgeSeconds` is the age from which a resource is stale. Without `growth` the disk is not judged. The
+ * commands name the `program`, unless the environment describes it.
  */
 export function findConcerns(
   status: MirrorHealth,
-  { maxAgeSeconds, growth }: { maxAgeSeconds: number; growth?: Growth },
+  {
+    maxAgeSeconds,
+    growth,
+    program = null,
+  }: { maxAgeSeconds: number; growth?: Growth; program?: string | null },
 ): readonly Concern[] {
   const concerns = [
     ...judgePause(status),
@@ -50,7 +58,9 @@ export function findConcerns(
     ...judgeBudget(status),
     ...(growth === undefined ? [] : judgeDisk(growth)),
   ];
-  return concerns.toSorted((a, b) => CONCERN_CODES.indexOf(a.code) - CONCERN_CODES.indexOf(b.code));
+  return concerns
+    .map((one) => (one.fix === WORK ? one : { ...one, fix: commandFor(program, one.fix) }))
+    .toSorted((a, b) => CONCERN_CODES.indexOf(a.code) - CONCERN_CODES.indexOf(b.code));
 }
 
 export function isStale({ changes_age_seconds }: ResourceStatus, maxAgeSeconds: number): boolean {
@@ -166,7 +176,7 @@ function judgePayments({ payments }: MirrorHealth): Concern[] {
   if (payments.neglected > 0) {
     const what = `${counted(payments.neglected, 'payment request')} due, and no worker handles them`;
     const since = payments.neglected_since;
-    concerns.push(concernOf({ code: 'payments_neglected', what, since, fix: 'affiliate-mirror work' }));
+    concerns.push(concernOf({ code: 'payments_neglected', what, since, fix: WORK }));
   }
   return concerns;
 }

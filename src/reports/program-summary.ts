@@ -39,6 +39,8 @@ export type ProgramSummary = z.infer<typeof programSummary>;
 export interface SummaryOptions {
   /** From which age a resource is stale. */
   readonly maxAgeSeconds: number;
+  /** Its name, which the commands of the concern have; null for the one that the environment describes. */
+  readonly program: string | null;
   /** Reads the sums of commissions, which takes seconds for hundreds of thousands. Left out: always anew. */
   readonly readSums?: typeof readFigure;
 }
@@ -46,17 +48,20 @@ export interface SummaryOptions {
 /** Returns the summary, read in one transaction. Throws: the database's errors. */
 export async function readProgramSummary(
   { db, mirrorSchema }: Reader,
-  { maxAgeSeconds, readSums }: SummaryOptions,
+  { readSums, ...options }: SummaryOptions,
 ): Promise<ProgramSummary> {
   const read = (trx: Database) => readHealth({ db: trx, mirrorSchema }, readSums);
   const { health } = await readTogether(db, read);
-  return summarize(health, maxAgeSeconds);
+  return summarize(health, options);
 }
 
 /** Pure. */
-export function summarize(health: MirrorHealth, maxAgeSeconds: number): ProgramSummary {
+export function summarize(
+  health: MirrorHealth,
+  options: Pick<SummaryOptions, 'maxAgeSeconds' | 'program'>,
+): ProgramSummary {
   const { resources, payments } = health;
-  const concerns = findConcerns(health, { maxAgeSeconds });
+  const concerns = findConcerns(health, options);
   const oldest = findOldest(resources);
   return {
     state: stateOf(concerns),
@@ -88,6 +93,16 @@ function findLastError(resources: readonly ResourceStatus[]): string | null {
   const failed = resources.filter(({ last_run_error_code }) => last_run_error_code !== null);
   const endOf = ({ last_run_finished_at }: ResourceStatus) => last_run_finished_at ?? '';
   return failed.toSorted((a, b) => (endOf(a) < endOf(b) ? 1 : -1))[0]?.last_run_error_code ?? null;
+}
+
+/** The last summary of a program that is read again and again. */
+export interface ProgramFigures {
+  /** Null if it could never be read. */
+  readonly summary: ProgramSummary | null;
+  /** How long ago the summary was read; null without one. */
+  readonly ageSeconds: number | null;
+  /** Why it could not be read since; null if it could. */
+  readonly error: unknown;
 }
 
 export interface RankedProgram {

@@ -3,6 +3,11 @@
 /** No view has this path. */
 const NOWHERE = '/-';
 
+/** Returns the path below which the views of a program are; empty for the one that the environment describes. */
+export function rootOf(program: string | null): string {
+  return program === null ? '' : `/p/${program}`;
+}
+
 /** Returns the address that the browser asks for, of a path of the site. */
 export function addressOf(basePath: string, path: string): string {
   return `${basePath}${path}`;

@@ -10,8 +10,9 @@ import { describeError } from '../base/describe-error.ts';
 import type { Logger } from '../base/log.ts';
 import type { WorkQueue } from '../worker/queue/backend.ts';
 import { QUEUE_AWAY } from './failures.ts';
+import { outerFrame } from './frames.ts';
 import type { RegisterBoard } from './status-page.ts';
-import { outerFrame, sendFailure } from './view-routes.ts';
+import { sendFailure } from './view-routes.ts';
 
 export interface BoardDeps {
   readonly log: Logger;

@@ -3,7 +3,14 @@
 import { counted, formatDuration, formatTimestamp } from '../contract/format.ts';
 import type { MoneyFormat } from '../contract/money.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
+import { commandFor } from '../reports/concern-advice.ts';
 import { type Html, html, type Part } from './html.ts';
+import type { ViewRequest } from './view.ts';
+
+/** Returns the command to run, for the program that the view is of. `words` follow the name of the software. */
+export function command({ program }: Pick<ViewRequest, 'program'>, words: string): Html {
+  return html`<code class="run">${commandFor(program, `affiliate-mirror ${words}`)}</code>`;
+}
 
 export const NOTHING = html`<span class="quiet">–</span>`;
 

@@ -24,6 +24,12 @@ export const NOT_FOUND: Failure = {
   text: 'There is no such view, or its record was deleted by age.',
 };
 
+export const NO_PROGRAM: Failure = {
+  status: 404,
+  title: 'No such program',
+  text: 'PROGRAMS_FILE lists no program of this name, or not yet: the worker reads a changed file within half a minute.',
+};
+
 export const QUEUE_AWAY: Failure = {
   status: 503,
   title: 'The queue does not answer',

@@ -8,11 +8,16 @@ import { momentOf } from './cells.ts';
 import { type Html, html } from './html.ts';
 
 export interface Frame {
-  /** Null in a refusal. */
+  /** Null in the list of programs, and in a refusal. */
   readonly schema: string | null;
+  /** Its name; null for the one that the environment describes, and as above. */
+  readonly program: string | null;
+  /** Returns the address of a path of the site. */
   readonly href: (path: string) => string;
+  /** Path of the program's views, without a final slash. */
+  readonly root: string;
   /** Views with a name, in their order; none in a refusal. */
-  readonly navigation: readonly { readonly label: string; readonly path: string }[];
+  readonly navigation: readonly NavigationItem[];
   /** Path of this view, with its query; null if it cannot be reloaded. */
   readonly here: string | null;
   /** `hidden`: a password would show them. */
@@ -21,28 +26,34 @@ export interface Frame {
   readonly now: Timestamp | null;
 }
 
+export interface NavigationItem {
+  readonly label: string;
+  /** Of the site. */
+  readonly path: string;
+}
+
 // The package's bundler rewrites a tagged template that contains the end tag of a script, by a helper that is not
 // installed.
 const SLASH = '/';
 
 export function renderFrame(frame: Frame, { title, body }: { title: string; body: Html }): string {
-  const { schema, href, navigation, here, now } = frame;
+  const { schema, program, href, root, navigation, here, now } = frame;
   const place = here?.split('?')[0] ?? null;
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<title>${title} · affiliate-mirror</title>
+<title>${title} · ${program !== null && `${program} · `}affiliate-mirror</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="data:,">
 <style>${STYLE}</style>
-${here !== null && html`<script src="${href('/live.js')}" defer><${SLASH}script>`}
+${here !== null && html`<script src="${href(`${root}/live.js`)}" defer><${SLASH}script>`}
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 <header>
-<p class="name"><a href="${href('/')}">affiliate-mirror</a> ${schema !== null && html`<small>schema ${schema}</small>`}</p>
+<p class="name"><a href="${href('/')}">affiliate-mirror</a> ${program !== null && html`<strong>${program}</strong>`} ${schema !== null && html`<small>schema ${schema}</small>`}</p>
 ${
   navigation.length > 0 &&
   html`<nav aria-label="Views"><ul>${navigation.map(
@@ -64,9 +75,10 @@ ${now !== null && html`<p>Database time ${momentOf(now)}${displayZone() === 'UTC
 `.text;
 }
 
-// A run's own view is one of the runs.
+// A run's own view is one of the runs. An overview's path ends with a slash, and no other view is one of it.
 function isWithin(place: string | null, path: string): boolean {
-  return place !== null && (place === path || (path !== '/' && place.startsWith(`${path}/`)));
+  if (place === null) return false;
+  return path.endsWith('/') ? [path, path.slice(0, -1)].includes(place) : `${place}/`.startsWith(`${path}/`);
 }
 
 function renderTools({ href, people }: Frame, here: string): Html {

@@ -1,5 +1,10 @@
 // Reads and writes queries of addresses. An unreadable parameter counts as absent.
 
+/** Returns the parameters of an address; of one that is given twice, the last. */
+export function readQuery(url: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(new URLSearchParams(url.split(/\?(.*)/s)[1]));
+}
+
 /** Returns the number of a row; null if the text is none. */
 export function readId(text: string | undefined): number | null {
   return text !== undefined && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : null;

@@ -4,15 +4,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import helmet from '@fastify/helmet';
 import { type FastifyInstance, fastify } from 'fastify';
-import { memoize } from '../base/memoize.ts';
-import { readChangeMark } from '../reports/read-change-mark.ts';
 import { addAccessCheck } from './access.ts';
-import { LIVE_SCRIPT } from './assets.ts';
 import { addressOf, isAt, pathOf } from './base-path.ts';
 import { describeReason, describeRefusal } from './failures.ts';
+import { areListed, makeFindProgram } from './find-program.ts';
+import { makeFrameOf, outerFrame } from './frames.ts';
 import { BOARD_HEADERS, SITE_HEADERS } from './headers.ts';
+import { addLive } from './live.ts';
+import { addProgramList } from './program-list.ts';
 import type { RegisterBoard, StatusPageDeps, StatusPageOptions } from './status-page.ts';
-import { addViews, outerFrame, sendFailure } from './view-routes.ts';
+import { addViews, sendFailure } from './view-routes.ts';
 
 export interface Site {
   answer(request: IncomingMessage, response: ServerResponse): void;
@@ -26,11 +27,12 @@ const NO_CACHE = { 'cache-control': 'no-store' };
 
 export async function makeSite(deps: StatusPageDeps, options: StatusPageOptions): Promise<Site> {
   const { log } = deps;
-  const { basePath, mirrorSchema, piiPassword } = options;
+  const { basePath, piiPassword } = options;
+  const isListed = areListed(deps.programs());
   const views = await deps.loadViews();
   const site = fastify({
     // Prometheus asks past the proxy, at the usual path.
-    rewriteUrl: ({ url = '' }) => (isAt(basePath, url, '/metrics') ? '/metrics' : pathOf(basePath, url)),
+    rewriteUrl: ({ url = '' }) => (isAt('', url, '/metrics') ? url : pathOf(basePath, url)),
     routerOptions: ROUTER,
   });
   await site.register(helmet, SITE_HEADERS);
@@ -40,20 +42,22 @@ export async function makeSite(deps: StatusPageDeps, options: StatusPageOptions)
   addAccessCheck({ site, log }, options, (refusal, reply) =>
     sendFailure(reply, describeRefusal(refusal), outerFrame(basePath)),
   );
-  addViews(site, deps, views, {
+  const frames = {
     basePath,
-    mirrorSchema,
     canShowPeople: piiPassword !== null,
-    navigation: [
-      ...views.flatMap(({ path, label }) => (label === null ? [] : [{ path, label }])),
-      ...(deps.registerBoard === null ? [] : [{ path: '/queue', label: 'Queue' }]),
-    ],
-  });
+    isListed,
+    views,
+    hasBoard: deps.registerBoard !== null,
+  };
+  const find = makeFindProgram(deps);
+  const frameOf = makeFrameOf(frames);
+  addViews(site, { log, find, frameOf }, frames);
+  if (isListed) addProgramList(site, { ...deps, frameOf }, basePath);
   if (piiPassword !== null) addPeopleRoute(site, basePath);
   if (deps.readMetrics !== null) addMetrics(site, deps.readMetrics, deps, options);
   const board =
     deps.registerBoard === null ? null : addBoard(site, deps.registerBoard, addressOf(basePath, '/queue'));
-  addLive(site, deps);
+  addLive(site, deps, { isListed, find });
   await site.ready();
   return {
     answer: (request, response) => site.routing(request, response),
@@ -87,10 +91,12 @@ function addMetrics(
   { log }: Pick<StatusPageDeps, 'log'>,
   { metrics }: Pick<StatusPageOptions, 'metrics'>,
 ): void {
-  site.get('/metrics', { config: metrics === 'open' ? { access: 'open' } : {} }, async (_request, reply) => {
+  const config = metrics === 'open' ? ({ access: 'open' } as const) : {};
+  site.get<{ Querystring: { program?: unknown } }>('/metrics', { config }, async ({ query }, reply) => {
     try {
-      const { contentType, text } = await readMetrics();
-      return reply.header('content-type', contentType).send(text);
+      const read = await readMetrics(query.program === undefined ? undefined : String(query.program));
+      if (read === null) return reply.code(404).type('text/plain').send('there is no such program\n');
+      return reply.header('content-type', read.contentType).send(read.text);
     } catch (error) {
       log.warn({ reason: describeReason(error) }, 'status.metrics_failed');
       return reply
@@ -127,18 +133,3 @@ function addBoard(site: FastifyInstance, registerBoard: RegisterBoard, basePath:
   }
   return { close: async () => (await making)?.close() };
 }
-
-// Open views ask for the mark every few seconds: one query of the database serves all of them.
-function addLive(site: FastifyInstance, { viewDeps }: Pick<StatusPageDeps, 'viewDeps'>): void {
-  const readMark = memoize(
-    // A mark as well: open views reload when the database goes away, and when it is back.
-    () => readChangeMark(viewDeps.db).catch(() => AWAY),
-    () => MARK_FRESH_MS,
-  );
-  site.get('/live', async (_request, reply) => reply.type('text/plain').send(await readMark()));
-  site.get('/live.js', (_request, reply) => reply.type('text/javascript; charset=utf-8').send(LIVE_SCRIPT));
-}
-
-const AWAY = 'the database does not answer';
-
-const MARK_FRESH_MS = 500;

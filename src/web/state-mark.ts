@@ -2,7 +2,7 @@
 
 import { type Html, html } from './html.ts';
 
-/** Of runs, of payment requests, and of payouts with their commissions. */
+/** Of runs, of payment requests, of payouts with their commissions, and of programs. */
 const MARKS: Readonly<Record<string, { readonly sign: string; readonly className: string }>> = {
   succeeded: { sign: '✓', className: 'good' },
   applied: { sign: '✓', className: 'good' },
@@ -16,6 +16,12 @@ const MARKS: Readonly<Record<string, { readonly sign: string; readonly className
   interrupted: { sign: '■', className: 'bad' },
   running: { sign: '●', className: 'quiet' },
   pending: { sign: '●', className: 'quiet' },
+  ok: { sign: '✓', className: 'good' },
+  warning: { sign: '▲', className: 'warn' },
+  failing: { sign: '✕', className: 'bad' },
+  unread: { sign: '✕', className: 'bad' },
+  paused: { sign: '■', className: 'bad' },
+  starting: { sign: '●', className: 'quiet' },
 };
 
 /** One that needs no attention looks like any other. */

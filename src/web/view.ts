@@ -1,5 +1,6 @@
 // A view of the status page: its path, and how its content is read. The server adds the frame, access and headers.
 
+import type { RateLimit } from '../config/program/rate-limit.ts';
 import type { MoneyFormat } from '../contract/money.ts';
 import type { GrowthDeps } from '../reports/read-growth.ts';
 import { type Html, html } from './html.ts';
@@ -8,6 +9,20 @@ export interface ViewDeps extends GrowthDeps {
   readonly money: MoneyFormat;
   /** From which age a resource is stale. */
   readonly maxAgeSeconds: number;
+  readonly rateLimit: RateLimit;
+  /** Returns the next run of each of its schedules after a moment. */
+  readonly findNext: (nowMs: number) => readonly Upcoming[];
+}
+
+export interface Upcoming {
+  /** Such as: full sync. */
+  readonly what: string;
+  /** In milliseconds since 1970. */
+  readonly atMs: number;
+  /** The same in the schedule's time zone, and in UTC. */
+  readonly moment: string;
+  /** The variable with its schedule. */
+  readonly variable: string;
 }
 
 export interface ViewRequest {
@@ -16,8 +31,10 @@ export interface ViewRequest {
   readonly query: Readonly<Record<string, string>>;
   /** If false, no personal data are read. */
   readonly mayReadPeople: boolean;
-  /** Returns the address of a path of this site, which may be served below another path. */
+  /** Returns the address of a view, by its path. */
   readonly href: (path: string) => string;
+  /** The program's name; null for the one that the environment describes. */
+  readonly program: string | null;
 }
 
 export interface ViewContent {

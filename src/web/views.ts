@@ -5,24 +5,22 @@ import { batchView } from './views/batch.ts';
 import { chartsView } from './views/charts.ts';
 import { dataView } from './views/data.ts';
 import { ledgerView } from './views/ledger.ts';
-import { makeOverviewView, type OverviewFacts } from './views/overview.ts';
+import { overviewView } from './views/overview.ts';
 import { paymentView } from './views/payment.ts';
 import { paymentsView } from './views/payments.ts';
 import { payoutView } from './views/payout.ts';
 import { runView } from './views/run.ts';
 import { runsView } from './views/runs.ts';
 
-export function makeViews(facts: OverviewFacts): readonly View[] {
-  return [
-    makeOverviewView(facts),
-    runsView,
-    runView,
-    paymentsView,
-    ledgerView,
-    paymentView,
-    batchView,
-    payoutView,
-    dataView,
-    chartsView,
-  ];
-}
+export const VIEWS: readonly View[] = [
+  overviewView,
+  runsView,
+  runView,
+  paymentsView,
+  ledgerView,
+  paymentView,
+  batchView,
+  payoutView,
+  dataView,
+  chartsView,
+];

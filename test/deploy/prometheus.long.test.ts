@@ -42,7 +42,10 @@ test('promtool accepts every expression of the dashboard', async () => {
   expect(expressions.length).toBeGreaterThan(30);
   const rules = expressions.map((expr, index) => ({
     record: `dashboard:${index}`,
-    expr: expr.replaceAll('$__rate_interval', '5m').replaceAll('$job', 'affiliate-mirror'),
+    expr: expr
+      .replaceAll('$__rate_interval', '5m')
+      .replaceAll('$job', 'affiliate-mirror')
+      .replaceAll('$program', '.*'),
   }));
   const directory = await makeDirectory();
   const file = join(directory, 'rules.yml');

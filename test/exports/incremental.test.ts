@@ -10,6 +10,7 @@ import { withLock } from '../../src/db/locks/process-session.ts';
 import type { Manifest } from '../../src/exports/manifest.ts';
 import { nameTarget } from '../../src/exports/targets/target.ts';
 import type { JobContext } from '../../src/worker/queue/job-source.ts';
+import { makeExportTurns } from '../../src/worker/sources/export-turns.ts';
 import { makeExportSource } from '../../src/worker/sources/export-job.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { makeDirectory } from '../support/directory.ts';
@@ -195,7 +196,7 @@ describe('a scheduled export', () => {
   };
   const makeSource = () =>
     makeExportSource(
-      { pool: database.pool, db: database.db, log: pino({ level: 'silent' }) },
+      { pool: database.pool, db: database.db, log: pino({ level: 'silent' }), turns: makeExportTurns() },
       {
         mirrorSchema: 'mirror',
         pattern: '0 2 * * *',

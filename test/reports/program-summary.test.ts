@@ -11,7 +11,7 @@ import { afterFile } from '../support/after-file.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type GivenHealth, makeHealth, THEN } from './make-health.ts';
 
-const MAX_AGE = 26 * 3600;
+const OPTIONS = { maxAgeSeconds: 26 * 3600, program: 'acme' };
 const NEVER = {
   changes_as_of: null,
   changes_age_seconds: null,
@@ -19,7 +19,7 @@ const NEVER = {
   last_run_verified: null,
 };
 
-const sum = (given: GivenHealth = {}) => summarize(makeHealth(given), MAX_AGE);
+const sum = (given: GivenHealth = {}) => summarize(makeHealth(given), OPTIONS);
 
 test('well: the age is that of the oldest resource', () => {
   const older = {
@@ -51,7 +51,7 @@ test('what waits for a user is a warning, a fault is not, and the worst is named
   expect(sum({ budget: paused, resources: [failed] })).toMatchObject({
     state: 'failing',
     concerns: 2,
-    concern: { code: 'sync_failed', fix: 'affiliate-mirror doctor' },
+    concern: { code: 'sync_failed', fix: 'affiliate-mirror doctor --program acme' },
     last_error_code: 'API_UNREACHABLE',
   });
 });
@@ -118,8 +118,8 @@ describe('of two schemas', () => {
   });
 
   const read = async () => ({
-    one: await readProgramSummary({ db: database.db, mirrorSchema: 'mirror' }, { maxAgeSeconds: MAX_AGE }),
-    other: await readProgramSummary({ db: other, mirrorSchema: 'mirror_other' }, { maxAgeSeconds: MAX_AGE }),
+    one: await readProgramSummary({ db: database.db, mirrorSchema: 'mirror' }, OPTIONS),
+    other: await readProgramSummary({ db: other, mirrorSchema: 'mirror_other' }, OPTIONS),
   });
 
   test('each is its own, read over one connection', async () => {
@@ -132,8 +132,12 @@ describe('of two schemas', () => {
       `insert into commission_updates (commission_id, action, paid_at) values ('00000000-0000-4000-8000-000000000001', 'pay', now())`,
     );
     let acquired = 0;
-    database.pool.on('acquire', () => {
-      acquired += 1;
+    const { connect } = database.pool;
+    Object.assign(database.pool, {
+      connect: () => {
+        acquired += 1;
+        return connect();
+      },
     });
     const found = await read();
     expect(acquired).toBe(1);

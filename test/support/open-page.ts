@@ -9,5 +9,4 @@ export const OPEN_PAGE: StatusPageOptions = {
   password: null,
   piiPassword: null,
   metrics: 'guarded',
-  mirrorSchema: 'mirror',
 };

@@ -6,10 +6,11 @@ import { makeLogger } from '../../src/base/log.ts';
 import { MONEY } from '../../src/contract/money.ts';
 import { makePool } from '../../src/db/connect/pool.ts';
 import type { Pool } from '../../src/db/connect/shared-pool.ts';
-import { makeDatabase } from '../../src/db/database.ts';
+import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { startStatusPage } from '../../src/web/server.ts';
 import type { StatusPage, StatusPageDeps, StatusPageOptions } from '../../src/web/status-page.ts';
-import { makeViews } from '../../src/web/views.ts';
+import type { ViewDeps } from '../../src/web/view.ts';
+import { VIEWS } from '../../src/web/views.ts';
 import { afterFile } from './after-file.ts';
 import type { TestDatabase } from './database.ts';
 import { OPEN_PAGE } from './open-page.ts';
@@ -34,31 +35,20 @@ export interface Answer {
 export type TestPage = StatusPage & { ask(asked?: Asked): Promise<Answer> };
 
 /** Returns the page, closed when the file ends. Without a database, no page can be read. */
-/** Returns a pool of a database that is not there. */
-function makeUnreachable(): Pool {
-  const settings = { url: 'postgres://127.0.0.1:1/', schema: 'mirror', max: 1, applicationName: 'test' };
-  return makePool({ log: makeLogger('silent') }, settings);
-}
-
 export async function openStatusPage(
   database: Pick<TestDatabase, 'pool'> | null,
-  deps: Partial<StatusPageDeps> = {},
+  { findNext = () => [], ...deps }: Partial<StatusPageDeps> & Partial<Pick<ViewDeps, 'findNext'>> = {},
   options: Partial<StatusPageOptions> = {},
 ): Promise<TestPage> {
-  const viewDeps = {
-    db: makeDatabase(database?.pool ?? makeUnreachable()),
-    mirrorSchema: 'mirror',
-    money: MONEY.minor,
-    maxAgeSeconds: 26 * 3600,
-    readSpace: async () => null,
-  };
+  const db = makeDatabase(database?.pool ?? makeUnreachable());
+  const viewDeps = { ...viewDepsOf(db, 'mirror'), findNext };
   const page = await startStatusPage(
     {
       log: makeLogger('silent'),
       checks: {},
-      viewDeps,
-      loadViews: async () =>
-        makeViews({ rateLimit: { requests: 45, windowSeconds: 30 }, findNext: () => [] }),
+      programs: () => [{ name: null, viewDeps, condition: { state: 'serving' }, readFigures: () => null }],
+      fileProblems: () => [],
+      loadViews: async () => VIEWS,
       readMetrics: async () => ({ contentType: 'text/plain; version=0.0.4', text: 'up 1\n' }),
       registerBoard: null,
       ...deps,
@@ -68,6 +58,19 @@ export async function openStatusPage(
   afterFile(() => page.close());
   const { port } = new URL(page.url);
   return { ...page, ask: (asked = {}) => ask(Number(port), asked) };
+}
+
+/** Returns what the views of a test's program read with. */
+export function viewDepsOf(db: Database, mirrorSchema: string): ViewDeps {
+  return {
+    db,
+    mirrorSchema,
+    money: MONEY.minor,
+    maxAgeSeconds: 26 * 3600,
+    readSpace: async () => null,
+    rateLimit: { requests: 45, windowSeconds: 30 },
+    findNext: () => [],
+  };
 }
 
 function ask(port: number, { method = 'GET', path = '/', host, password, headers }: Asked): Promise<Answer> {
@@ -116,4 +119,10 @@ export function expectGuardedHeaders({ headers }: Answer): void {
     'cross-origin-resource-policy': 'same-origin',
   });
   expect(headers['strict-transport-security']).toBeUndefined();
+}
+
+/** Returns a pool of a database that is not there. */
+function makeUnreachable(): Pool {
+  const settings = { url: 'postgres://127.0.0.1:1/', schema: 'mirror', max: 1, applicationName: 'test' };
+  return makePool({ log: makeLogger('silent') }, settings);
 }

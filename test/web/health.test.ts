@@ -19,7 +19,8 @@ const startHealth = (deps: { checks: Checks; log?: typeof log }, at: { host: str
     {
       log,
       ...deps,
-      viewDeps: {} as never,
+      programs: () => [],
+      fileProblems: () => [],
       loadViews: async () => [],
       readMetrics: null,
       registerBoard: null,
@@ -30,7 +31,6 @@ const startHealth = (deps: { checks: Checks; log?: typeof log }, at: { host: str
       password: null,
       piiPassword: null,
       metrics: 'guarded',
-      mirrorSchema: 'mirror',
     },
   );
 

@@ -3,7 +3,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { RunningSync } from '../../src/reports/read-activity.ts';
 import { progressOf } from '../../src/web/overview/running.ts';
-import { makeViews } from '../../src/web/views.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { openStatusPage, type TestPage } from '../support/status-page.ts';
 
@@ -14,19 +13,15 @@ let page: TestPage;
 
 beforeEach(async () => {
   database = await createTestDatabase();
-  const loadViews = async () =>
-    makeViews({
-      rateLimit: { requests: 45, windowSeconds: 30 },
-      findNext: (nowMs) => [
-        {
-          what: 'Delta sync',
-          variable: 'SYNC_DELTA_CRON',
-          atMs: nowMs + 720_000,
-          moment: '2026-01-05 02:00 Europe/Berlin (01:00 UTC)',
-        },
-      ],
-    });
-  page = await openStatusPage(database, { loadViews }, { piiPassword: PII_PASSWORD });
+  const findNext = (nowMs: number) => [
+    {
+      what: 'Delta sync',
+      variable: 'SYNC_DELTA_CRON',
+      atMs: nowMs + 720_000,
+      moment: '2026-01-05 02:00 Europe/Berlin (01:00 UTC)',
+    },
+  ];
+  page = await openStatusPage(database, { findNext }, { piiPassword: PII_PASSWORD });
 });
 
 /** Returns what the page says, without its markup. */

@@ -2,7 +2,8 @@
 // docs/deploy/grafana/affiliate-mirror.json.
 //
 // All workers of a mirror report the same of the database, so those panels take the highest; what each counted itself
-// is added up.
+// is added up. Of several programs a panel shows the worst, or the sum. Without PROGRAMS_FILE no series has the label
+// program: `.*`, the choice of all programs, fits that as well.
 
 import {
   BigValueColorMode,
@@ -26,8 +27,10 @@ import { ROOT } from '../../test/support/read-docs.ts';
 
 export const DASHBOARD_FILE = `${ROOT}/docs/deploy/grafana/affiliate-mirror.json`;
 
-/** The mirror that is looked at. */
+/** The worker, its queue and its database. */
 const JOB = 'job="$job"';
+/** The programs that are looked at. */
+const OF = `${JOB}, program=~"$program"`;
 const SOURCE = { type: 'prometheus', uid: '$datasource' };
 
 /** Grafana's grid has 24 columns. */
@@ -108,11 +111,21 @@ export function buildDashboard(): Dashboard {
         .query('label_values(affiliate_mirror_build_info, job)')
         .refresh(VariableRefresh.OnTimeRangeChanged),
     )
+    .withVariable(
+      new QueryVariableBuilder('program')
+        .label('Program')
+        .datasource(SOURCE)
+        .query(`label_values(affiliate_mirror_program_serving{${JOB}}, program)`)
+        .refresh(VariableRefresh.OnTimeRangeChanged)
+        .includeAll(true)
+        .allValue('.*')
+        .multi(true),
+    )
     .withRow(new RowBuilder('Is all well?'))
     .withPanel(
       figure(
         { title: 'Concerns', description: 'Faults that "affiliate-mirror status" finds.', unit: 'short' },
-        { expr: `sum(max by (code) (affiliate_mirror_concern{${JOB}}))`, legend: 'concerns' },
+        { expr: `sum(max by (program, code) (affiliate_mirror_concern{${OF}}))`, legend: 'concerns' },
         1,
       ),
     )
@@ -124,7 +137,7 @@ export function buildDashboard(): Dashboard {
           unit: 'percentunit',
         },
         {
-          expr: `max(affiliate_mirror_freshness_age_seconds{${JOB}}) / max(affiliate_mirror_stale_after_seconds{${JOB}})`,
+          expr: `max(affiliate_mirror_freshness_age_seconds{${OF}}) / max(affiliate_mirror_stale_after_seconds{${JOB}})`,
           legend: 'age',
         },
         1,
@@ -137,7 +150,7 @@ export function buildDashboard(): Dashboard {
           description: '1 while the API refuses the secret, which pauses all workers.',
           unit: 'short',
         },
-        { expr: `max(affiliate_mirror_secret_refused{${JOB}})`, legend: 'refused' },
+        { expr: `max(affiliate_mirror_secret_refused{${OF}})`, legend: 'refused' },
         1,
       ),
     )
@@ -148,7 +161,7 @@ export function buildDashboard(): Dashboard {
           description: 'Without a newer one for the same value of their commission.',
           unit: 'short',
         },
-        { expr: `max(affiliate_mirror_payments_failed{${JOB}})`, legend: 'failed' },
+        { expr: `sum(max by (program) (affiliate_mirror_payments_failed{${OF}}))`, legend: 'failed' },
         1,
       ),
     )
@@ -156,7 +169,7 @@ export function buildDashboard(): Dashboard {
       figure(
         { title: 'Held-back deletions', description: 'Not accepted yet.', unit: 'short' },
         {
-          expr: `sum(max by (resource) (affiliate_mirror_held_back_deletions{${JOB}}))`,
+          expr: `sum(max by (program, resource) (affiliate_mirror_held_back_deletions{${OF}}))`,
           legend: 'held back',
         },
         1,
@@ -179,7 +192,10 @@ export function buildDashboard(): Dashboard {
     .withPanel(
       lines(
         { title: 'Concerns', description: 'By code: docs/operations.md says what to do.', unit: 'short' },
-        { expr: `max by (code) (affiliate_mirror_concern{${JOB}}) > 0`, legend: '{{code}}' },
+        {
+          expr: `sum by (code) (max by (program, code) (affiliate_mirror_concern{${OF}})) > 0`,
+          legend: '{{code}}',
+        },
       ),
     )
     .withPanel(
@@ -188,16 +204,62 @@ export function buildDashboard(): Dashboard {
         { expr: `count by (version) (affiliate_mirror_build_info{${JOB}})`, legend: '{{version}}' },
       ),
     )
+    .withRow(new RowBuilder('Programs of PROGRAMS_FILE'))
+    .withPanel(
+      lines(
+        { title: 'Programs', description: 'Those that a worker serves, and paused ones.', unit: 'short' },
+        { expr: `sum(max by (program) (affiliate_mirror_program_serving{${OF}}))`, legend: 'served' },
+        {
+          expr: `max by (program, reason) (affiliate_mirror_program_paused{${OF}})`,
+          legend: '{{program}}: {{reason}}',
+        },
+        {
+          expr: `max(affiliate_mirror_programs_file_refused{${JOB}}) > 0`,
+          legend: 'PROGRAMS_FILE is refused',
+        },
+      ),
+    )
+    .withPanel(
+      lines(
+        { title: 'The programs with the most concerns', description: 'Ten at most.', unit: 'short' },
+        {
+          expr: `topk(10, sum by (program) (max by (program, code) (affiliate_mirror_concern{${OF}})) > 0)`,
+          legend: '{{program}}',
+        },
+      ),
+    )
+    .withPanel(
+      lines(
+        {
+          title: 'Oldest programs',
+          description: 'Since the start of the last verified run; ten at most.',
+          unit: 's',
+        },
+        {
+          expr: `topk(10, max by (program) (affiliate_mirror_freshness_age_seconds{${OF}}))`,
+          legend: '{{program}}',
+        },
+      ),
+    )
+    .withPanel(
+      lines(
+        { title: 'Age of the figures', description: 'Of each listed program; ten at most.', unit: 's' },
+        {
+          expr: `topk(10, min by (program) (affiliate_mirror_figures_age_seconds{${OF}}))`,
+          legend: '{{program}}',
+        },
+      ),
+    )
     .withRow(new RowBuilder('Syncs'))
     .withPanel(
       lines(
         { title: 'Age', description: 'Since the start of the last verified run.', unit: 's' },
         {
-          expr: `max by (resource) (affiliate_mirror_freshness_age_seconds{${JOB}})`,
+          expr: `max by (resource) (affiliate_mirror_freshness_age_seconds{${OF}})`,
           legend: '{{resource}}',
         },
         {
-          expr: `max by (resource) (affiliate_mirror_full_freshness_age_seconds{${JOB}})`,
+          expr: `max by (resource) (affiliate_mirror_full_freshness_age_seconds{${OF}})`,
           legend: '{{resource}}, all of it',
         },
         { expr: `max(affiliate_mirror_stale_after_seconds{${JOB}})`, legend: 'stale' },
@@ -207,7 +269,7 @@ export function buildDashboard(): Dashboard {
       stacked(
         { title: 'Runs', description: 'Runs of the workers, per hour.', unit: 'short' },
         {
-          expr: `sum by (outcome) (rate(affiliate_mirror_runs_total{${JOB}}[$__rate_interval])) * 3600`,
+          expr: `sum by (outcome) (rate(affiliate_mirror_runs_total{${OF}}[$__rate_interval])) * 3600`,
           legend: '{{outcome}}',
         },
       ),
@@ -216,7 +278,7 @@ export function buildDashboard(): Dashboard {
       lines(
         { title: 'Duration of the last run', description: 'Or so far, while it runs.', unit: 's' },
         {
-          expr: `max by (resource) (affiliate_mirror_last_run_duration_seconds{${JOB}})`,
+          expr: `max by (resource) (affiliate_mirror_last_run_duration_seconds{${OF}})`,
           legend: '{{resource}}',
         },
       ),
@@ -225,7 +287,7 @@ export function buildDashboard(): Dashboard {
       stacked(
         { title: 'Records committed', description: 'By what became of each.', unit: 'rowsps' },
         {
-          expr: `sum by (outcome) (rate(affiliate_mirror_rows_total{${JOB}}[$__rate_interval]))`,
+          expr: `sum by (outcome) (rate(affiliate_mirror_rows_total{${OF}}[$__rate_interval]))`,
           legend: '{{outcome}}',
         },
       ),
@@ -234,11 +296,11 @@ export function buildDashboard(): Dashboard {
       lines(
         { title: 'Not stored', description: 'Rejected records, and fields that changed.', unit: 'short' },
         {
-          expr: `max by (resource) (affiliate_mirror_rejected_records{${JOB}})`,
+          expr: `sum by (resource) (max by (program, resource) (affiliate_mirror_rejected_records{${OF}}))`,
           legend: '{{resource}} rejected',
         },
         {
-          expr: `max by (resource) (affiliate_mirror_schema_drift_fields{${JOB}})`,
+          expr: `sum by (resource) (max by (program, resource) (affiliate_mirror_schema_drift_fields{${OF}}))`,
           legend: '{{resource}} fields changed',
         },
       ),
@@ -251,7 +313,7 @@ export function buildDashboard(): Dashboard {
           unit: 'short',
         },
         {
-          expr: `max by (resource, state) (affiliate_mirror_runs_last_day{${JOB}})`,
+          expr: `sum by (resource, state) (max by (program, resource, state) (affiliate_mirror_runs_last_day{${OF}}))`,
           legend: '{{resource}} {{state}}',
         },
       ),
@@ -261,7 +323,7 @@ export function buildDashboard(): Dashboard {
       stacked(
         { title: 'Requests', description: 'By status of the answer; none: no answer came.', unit: 'reqps' },
         {
-          expr: `sum by (status) (rate(affiliate_mirror_requests_total{${JOB}}[$__rate_interval]))`,
+          expr: `sum by (status) (rate(affiliate_mirror_requests_total{${OF}}[$__rate_interval]))`,
           legend: '{{status}}',
         },
       ),
@@ -270,7 +332,7 @@ export function buildDashboard(): Dashboard {
       lines(
         { title: 'Time of a request', description: 'On average, without the wait for a permit.', unit: 's' },
         {
-          expr: `sum by (endpoint) (rate(affiliate_mirror_request_seconds_total{${JOB}}[$__rate_interval])) / sum by (endpoint) (rate(affiliate_mirror_requests_total{${JOB}}[$__rate_interval]))`,
+          expr: `sum by (endpoint) (rate(affiliate_mirror_request_seconds_total{${OF}}[$__rate_interval])) / sum by (endpoint) (rate(affiliate_mirror_requests_total{${OF}}[$__rate_interval]))`,
           legend: '{{endpoint}}',
         },
       ),
@@ -278,9 +340,12 @@ export function buildDashboard(): Dashboard {
     .withPanel(
       lines(
         { title: 'Request budget', description: 'Permits in use, and the limit of a window.', unit: 'short' },
-        { expr: `max(affiliate_mirror_budget_used_requests{${JOB}})`, legend: 'used' },
-        { expr: `max(affiliate_mirror_budget_foreign_requests{${JOB}})`, legend: 'used by others' },
-        { expr: `max(affiliate_mirror_budget_limit_requests{${JOB}})`, legend: 'limit' },
+        { expr: `sum(max by (program) (affiliate_mirror_budget_used_requests{${OF}}))`, legend: 'used' },
+        {
+          expr: `sum(max by (program) (affiliate_mirror_budget_foreign_requests{${OF}}))`,
+          legend: 'used by others',
+        },
+        { expr: `sum(max by (program) (affiliate_mirror_budget_limit_requests{${OF}}))`, legend: 'limit' },
       ),
     )
     .withPanel(
@@ -291,7 +356,7 @@ export function buildDashboard(): Dashboard {
           unit: 'short',
         },
         {
-          expr: `sum by (priority, reason) (rate(affiliate_mirror_permit_wait_seconds_total{${JOB}}[$__rate_interval]))`,
+          expr: `sum by (priority, reason) (rate(affiliate_mirror_permit_wait_seconds_total{${OF}}[$__rate_interval]))`,
           legend: '{{priority}}: {{reason}}',
         },
       ),
@@ -300,13 +365,16 @@ export function buildDashboard(): Dashboard {
     .withPanel(
       lines(
         { title: 'Requests of the payment ledger', description: 'By state.', unit: 'short' },
-        { expr: `max by (state) (affiliate_mirror_commission_updates{${JOB}})`, legend: '{{state}}' },
+        {
+          expr: `sum by (state) (max by (program, state) (affiliate_mirror_commission_updates{${OF}}))`,
+          legend: '{{state}}',
+        },
       ),
     )
     .withPanel(
       lines(
         { title: 'The oldest pending one', description: 'Since it was made.', unit: 's' },
-        { expr: `max(affiliate_mirror_oldest_pending_update_age_seconds{${JOB}})`, legend: 'age' },
+        { expr: `max(affiliate_mirror_oldest_pending_update_age_seconds{${OF}})`, legend: 'age' },
       ),
     )
     .withPanel(
@@ -316,15 +384,21 @@ export function buildDashboard(): Dashboard {
           description: 'Failed and neglected requests, sums that differ.',
           unit: 'short',
         },
-        { expr: `max(affiliate_mirror_payments_failed{${JOB}})`, legend: 'failed' },
-        { expr: `max(affiliate_mirror_payments_neglected{${JOB}})`, legend: 'neglected' },
-        { expr: `max(affiliate_mirror_commission_sums_differing{${JOB}})`, legend: 'sums that differ' },
+        { expr: `sum(max by (program) (affiliate_mirror_payments_failed{${OF}}))`, legend: 'failed' },
+        { expr: `sum(max by (program) (affiliate_mirror_payments_neglected{${OF}}))`, legend: 'neglected' },
+        {
+          expr: `sum(max by (program) (affiliate_mirror_commission_sums_differing{${OF}}))`,
+          legend: 'sums that differ',
+        },
       ),
     )
     .withPanel(
       lines(
         { title: 'Known commissions', description: 'That are asked for one by one.', unit: 'short' },
-        { expr: `max by (state) (affiliate_mirror_tracked_commissions{${JOB}})`, legend: '{{state}}' },
+        {
+          expr: `sum by (state) (max by (program, state) (affiliate_mirror_tracked_commissions{${OF}}))`,
+          legend: '{{state}}',
+        },
       ),
     )
     .withRow(new RowBuilder('Queue and size'))
@@ -341,13 +415,19 @@ export function buildDashboard(): Dashboard {
           description: 'Those marked deleted among them; large tables are estimated.',
           unit: 'short',
         },
-        { expr: `max by (table) (affiliate_mirror_table_rows{${JOB}})`, legend: '{{table}}' },
+        {
+          expr: `sum by (table) (max by (program, table) (affiliate_mirror_table_rows{${OF}}))`,
+          legend: '{{table}}',
+        },
       ),
     )
     .withPanel(
       stacked(
         { title: 'Size of the largest tables', description: 'With their indexes.', unit: 'bytes' },
-        { expr: `topk(8, max by (table) (affiliate_mirror_table_size_bytes{${JOB}}))`, legend: '{{table}}' },
+        {
+          expr: `topk(8, sum by (table) (max by (program, table) (affiliate_mirror_table_size_bytes{${OF}})))`,
+          legend: '{{table}}',
+        },
       ),
     )
     .withPanel(
@@ -378,7 +458,7 @@ export function buildDashboard(): Dashboard {
     .withPanel(
       lines(
         { title: 'Time that reading the figures takes', description: 'Within a scrape.', unit: 's' },
-        { expr: `affiliate_mirror_figures_read_seconds{${JOB}}`, legend: '{{instance}}' },
+        { expr: `affiliate_mirror_figures_read_seconds{${OF}}`, legend: '{{instance}}' },
       ),
     )
     .build();

@@ -14,7 +14,8 @@ import type { Pool } from '../../src/db/connect/shared-pool.ts';
 import { makeDatabase } from '../../src/db/database.ts';
 import { openEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.ts';
 import { startStatusPage } from '../../src/web/server.ts';
-import { makeViews } from '../../src/web/views.ts';
+import type { ViewDeps } from '../../src/web/view.ts';
+import { VIEWS } from '../../src/web/views.ts';
 import { makeDataDir, removeDataDir } from '../../test/support/embedded-directories.ts';
 import { OPEN_PAGE } from '../../test/support/open-page.ts';
 import { fillConcerns, fillWell } from './fill-stills.ts';
@@ -101,31 +102,33 @@ async function runDemo(dataDir: string): Promise<void> {
 }
 
 function servePage(pool: Pool) {
-  const viewDeps = {
+  const viewDeps: ViewDeps = {
     db: makeDatabase(pool),
     mirrorSchema: SCHEMA,
     money: MONEY.minor,
     maxAgeSeconds: 26 * 3600,
     readSpace: async () => ({ source: 'limit', limitBytes: 2 * GIGABYTE }) as const,
+    rateLimit: { requests: 45, windowSeconds: 30 },
+    findNext: (nowMs) =>
+      listUpcoming(
+        {
+          schedules: { full: '0 2 * * *', delta: '*/15 * * * *', timezone: 'Europe/Berlin' },
+          process: { scheduledExports: null },
+        },
+        nowMs,
+      ),
   };
-  const findNext = (nowMs: number) =>
-    listUpcoming(
-      {
-        schedules: { full: '0 2 * * *', delta: '*/15 * * * *', timezone: 'Europe/Berlin' },
-        process: { scheduledExports: null },
-      },
-      nowMs,
-    );
   return startStatusPage(
     {
       log,
       checks: {},
-      viewDeps,
-      loadViews: async () => makeViews({ rateLimit: { requests: 45, windowSeconds: 30 }, findNext }),
+      programs: () => [{ name: null, viewDeps, condition: { state: 'serving' }, readFigures: () => null }],
+      fileProblems: () => [],
+      loadViews: async () => VIEWS,
       readMetrics: null,
       registerBoard: null,
     },
-    { ...OPEN_PAGE, mirrorSchema: SCHEMA },
+    OPEN_PAGE,
   );
 }
 

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { reportsSchema } from '../../config/program/sibling-schema.ts';
 import { counted } from '../../contract/format.ts';
 import { refuseReadOnly } from '../../db/access/check-access.ts';
+import { adviseOnMirrors } from '../../db/access/count-mirrors.ts';
 import { checkParts } from '../../db/migrate/check-parts.ts';
 import { listPending, runMigrations } from '../../db/migrate/migrate.ts';
 import { adoptMode } from '../../mirror/people/switch-mode.ts';
@@ -14,7 +15,7 @@ import type { Cli, CommandFile } from '../cli.ts';
 import { readBaseSchema, readCliConfigs } from '../configuration.ts';
 import type { ExitCode } from '../exit-code.ts';
 import type { Lifetime } from '../lifetime.ts';
-import { areListed, describeTooMany, ofPrograms, openPrograms, showEach } from '../many-programs.ts';
+import { areListed, ofPrograms, openPrograms, showEach } from '../many-programs.ts';
 import { printError } from '../output/print.ts';
 import type { Program } from '../program.ts';
 
@@ -68,24 +69,26 @@ function register(root: Command, cli: Cli): void {
 
 async function migrate(cli: Cli, lifetime: Lifetime, flags: MigrateFlags): Promise<ExitCode> {
   const programs = await openPrograms(cli, lifetime, { configs: readCliConfigs(cli) });
-  const isDryRun = flags.dryRun === true;
   const [first] = programs;
+  const isDryRun = flags.dryRun === true;
   const queue = areListed(programs) ? readBaseSchema(cli) : null;
-  if (!isDryRun && first !== undefined) {
+  if (!isDryRun) {
     await refuseReadOnly(first.pool);
     if (queue !== null) await migrateQueueOf(first, queue);
   }
-  const tooMany = describeTooMany(programs.length);
-  if (tooMany !== null) printError(`affiliate-mirror: ${tooMany}`);
   const how = {
     signal: lifetime.signal,
     isJson: flags.json === true,
     describe: queue === null ? describe : describeShortly,
   };
-  return showEach(programs, how, async (program) => {
+  const exitCode = await showEach(programs, how, async (program) => {
     const document = await migrateOne(program, { queue: queue ?? program.mirrorSchema, isDryRun });
     return { exitCode: 0, document };
   });
+  const { database } = first;
+  const advice = await adviseOnMirrors(database.shared.base);
+  if (advice !== null) printError(`affiliate-mirror: ${database.name}: ${advice}`);
+  return exitCode;
 }
 
 /** `queue` is the schema by which the queue is named: of listed programs, the queue is migrated already. */

@@ -3,9 +3,10 @@
 import type { Command } from 'commander';
 import { makeLogger } from '../../base/log.ts';
 import type { Cli, CommandFile } from '../cli.ts';
-import { readCliProgramConfig } from '../configuration.ts';
+import { readCliConfig, readCliProgramConfig } from '../configuration.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { type Lifetime, untilStopped } from '../lifetime.ts';
+import { openDatabase } from '../open-database.ts';
 import { openProgram } from '../program.ts';
 import { openTracing } from '../tracing.ts';
 
@@ -21,7 +22,7 @@ All of it: docs/operations.md`;
 
 export const command: CommandFile = {
   register,
-  connections: { pool: 6, queue: 5, isWriting: true },
+  connections: { pool: 8, queue: 4, isWriting: true },
   programs: null,
 };
 
@@ -34,15 +35,35 @@ function register(root: Command, cli: Cli): void {
 }
 
 async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
+  const isListed = (cli.environment['PROGRAMS_FILE'] ?? '').trim() !== '';
+  const { over, log } = await (isListed ? workForListed : workForOne)(cli, lifetime);
+  await untilStopped(over);
+  if (!lifetime.signal.aborted) over.throwIfAborted();
+  log.info('worker.stopping');
+  return 0;
+}
+
+async function workForOne(cli: Cli, lifetime: Lifetime) {
   const config = readCliProgramConfig(cli, { servesPage: true });
   const log = makeLogger(config.process.logLevel);
   await openTracing({ log, lifetime }, config.process);
   const program = await openProgram(cli, lifetime, { config, log });
   // `--help` and `doctor` load this file, and need neither status page nor queue.
   const { startWork } = await import('../worker/start-work.ts');
-  const { over } = await startWork(program, config.program.address);
-  await untilStopped(over);
-  if (!lifetime.signal.aborted) over.throwIfAborted();
-  log.info('worker.stopping');
-  return 0;
+  return { log, ...(await startWork(program, config.program.address)) };
+}
+
+async function workForListed(cli: Cli, lifetime: Lifetime) {
+  const { process, program } = readCliConfig(cli, { servesPage: true });
+  const log = makeLogger(process.logLevel);
+  await openTracing({ log, lifetime }, process);
+  const { readPrograms } = await import('../../config/programs-file.ts');
+  const readFile = () => readPrograms(cli.environment, { servesPage: true }) ?? [];
+  const first = readFile();
+  const database = await openDatabase({ log, lifetime }, process, cli.opener, { isForMany: true });
+  const { makeProgramKeeper } = await import('../worker/keep-programs.ts');
+  const { startListedWork } = await import('../worker/start-work.ts');
+  const keeper = makeProgramKeeper({ database, log, lifetime, readFile }, first);
+  const { mirrorSchema } = program;
+  return { log, ...(await startListedWork({ process, database, log, lifetime, mirrorSchema }, keeper)) };
 }

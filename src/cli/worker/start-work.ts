@@ -1,45 +1,44 @@
-// A worker with its status page, its metrics, its alerts, and the sources of its jobs.
+// A worker with its status page, its metrics, its alerts, and the programs that it serves.
 
 import { describeError } from '../../base/describe-error.ts';
 import { Busy } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { makeQuietWarning } from '../../base/quiet-warning.ts';
-import type { ProgramAddress } from '../../config/config.ts';
+import type { ProcessConfig, ProgramAddress } from '../../config/config.ts';
 import { checkWorkerAccess } from '../../db/access/check-access.ts';
-import { asClient } from '../../db/as-client.ts';
-import type { Database } from '../../db/database.ts';
-import { listen } from '../../db/locks/process-session.ts';
+import { type Database, makeDatabase } from '../../db/database.ts';
+import { withLock } from '../../db/locks/process-session.ts';
 import { checkSchema } from '../../db/migrate/migrate.ts';
-import { noteListSettings } from '../../mirror/optional-lists.ts';
-import { readState, refuseOtherSettings } from '../../mirror/people/stored-state.ts';
 import { makeChannels } from '../../observe/alerts/channels.ts';
 import { watchAlerts } from '../../observe/alerts/watch.ts';
-import { COMMISSION_UPDATES_CHANNEL } from '../../payments/ask/request-updates.ts';
-import { writerConcurrency } from '../../payments/write/writer-concurrency.ts';
-import { readGrowth } from '../../reports/read-growth.ts';
+import { makeFigureCache } from '../../observe/metrics/figure-cache.ts';
+import { makeRecorder } from '../../observe/metrics/recorder.ts';
+import { makeProgramSummaries } from '../../observe/program-summaries.ts';
 import type { RunSummary } from '../../sync/run-summary.ts';
-import type { JobSource } from '../../worker/queue/job-source.ts';
 import { checkQueueSchema, findQueueSchema } from '../../worker/queue/queue-tables.ts';
-import type { ServedProgram, Serving } from '../../worker/queue/served-program.ts';
 import { makeStartRetry } from '../../worker/queue/start-retry.ts';
 import { type RunningWorker, startWorker } from '../../worker/queue/start-worker.ts';
-import { TIMINGS } from '../../worker/queue/timings.ts';
-import { readQueueId } from '../../worker/queue/worker-state.ts';
-import { makeCommissionsSource } from '../../worker/sources/commissions-job.ts';
-import { makeListsSource } from '../../worker/sources/list-job.ts';
-import { makePollSource } from '../../worker/sources/poll-job.ts';
-import { probeProgram } from '../../worker/sources/probe-program.ts';
-import { makeRetentionSource } from '../../worker/sources/retention-job.ts';
-import { makeSchedules, makeSyncSource, type RunMeter } from '../../worker/sources/sync-job.ts';
-import { type ConnectedProgram, connectProgram } from '../connect-program.ts';
-import { readDiskSpace } from '../disk-space.ts';
+import { readListQueueId, readQueueId } from '../../worker/queue/worker-state.ts';
+import { makeExportTurns } from '../../worker/sources/export-turns.ts';
+import type { Lifetime } from '../lifetime.ts';
+import type { OpenDatabase } from '../open-database.ts';
 import type { Program } from '../program.ts';
-import { makeExportSources } from './scheduled-exports.ts';
+import type { ProgramKeeper } from './keep-programs.ts';
+import { observed, paged } from './seen-program.ts';
+import { serveOne } from './serve-one.ts';
 import { serveStatusPage } from './status-page.ts';
 import { makeWorkerViews } from './views.ts';
+import type { WorkingProgram } from './working-program.ts';
 
-/** With one program, less than its least. */
-const MOST_JOBS = 200;
+/** The process of a worker. */
+export interface WorkProcess {
+  readonly process: ProcessConfig;
+  readonly database: OpenDatabase;
+  readonly log: Logger;
+  readonly lifetime: Lifetime;
+  /** Of the environment: the queue's schema is named after it. */
+  readonly mirrorSchema: string;
+}
 
 interface WorkOptions {
   /** Called with every run that ended, in any state. */
@@ -48,154 +47,174 @@ interface WorkOptions {
   readonly takesAnyPort?: boolean;
 }
 
+interface Work {
+  /** The page's address; null if another process has the port. */
+  readonly page: string | null;
+  /** Aborts when the command is stopped, or with the error that ends the worker. */
+  readonly over: AbortSignal;
+}
+
+/** What a worker serves: how it is named, checked and begun. */
+interface Served {
+  readonly programs: () => readonly WorkingProgram[];
+  readonly fileProblems: () => readonly string[];
+  readonly isListed?: (name: string | null) => boolean;
+  /** Checks the tables that the worker cannot be without. */
+  readonly checkTables: () => Promise<void>;
+  readonly readQueueId: () => Promise<string>;
+  /** `workerEnded` resolves once no job runs any more. `ended` throws what ends the worker. */
+  readonly begin: (
+    worker: RunningWorker,
+    workerEnded: Promise<unknown>,
+  ) => Promise<{ readonly ended: Promise<unknown> }>;
+}
+
 /**
- * Starts the worker with its status page, alerts and metrics, for the life of the command. Returns the page's address,
- * null if another process has the port, and a signal: it aborts when the command is stopped, or with the error that
- * ends the worker.
+ * Starts a worker for the program that the environment describes, for the life of the command.
  *
  * Throws: the error that keeps the worker from starting.
  */
 export async function startWork(
   program: Program,
   address: ProgramAddress,
-  { onRun, takesAnyPort = false }: WorkOptions = {},
-): Promise<{ page: string | null; over: AbortSignal }> {
-  const { pool, db, log, lifetime, mirrorSchema, rateLimit } = program;
-  const { redisUrl, staleAfterSeconds: maxAgeSeconds } = program.process;
+  { onRun, ...options }: WorkOptions = {},
+): Promise<Work> {
+  const { pool, db, mirrorSchema } = program;
+  const recorder = makeRecorder();
+  let isServing = false;
+  const working: WorkingProgram = {
+    program,
+    recorder,
+    condition: () => ({ state: isServing ? 'serving' : 'starting' }),
+  };
+  const queueSchema = findQueueSchema(program.process.redisUrl, mirrorSchema);
+  const exportTurns = makeExportTurns();
+  const served: Served = {
+    programs: () => [working],
+    fileProblems: () => [],
+    checkTables: () => checkSchema(pool, { schema: mirrorSchema }),
+    readQueueId: () => readQueueId(db),
+    async begin(worker) {
+      const serving = await serveOne(program, address, { worker, recorder, queueSchema, exportTurns, onRun });
+      isServing = true;
+      return serving;
+    },
+  };
+  return await start(program, served, options);
+}
+
+/** Starts a worker for the programs of PROGRAMS_FILE. As startWork. */
+export async function startListedWork(work: WorkProcess, keeper: ProgramKeeper): Promise<Work> {
+  const queueSchema = findQueueSchema(work.process.redisUrl, work.mirrorSchema);
+  const exportTurns = makeExportTurns();
+  const served: Served = {
+    ...keeper,
+    checkTables: async () => {},
+    readQueueId: () => readListQueueId(makeDatabase(work.database.shared.base), work.mirrorSchema),
+    begin: async (worker, workerEnded) => ({
+      ended: keeper.run({
+        serve: (program, { config }, recorder) =>
+          serveOne(program, config.program.address, { worker, recorder, queueSchema, exportTurns }),
+        workerEnded,
+      }),
+    }),
+  };
+  return await start(work, served, {});
+}
+
+async function start(
+  work: WorkProcess,
+  served: Served,
+  { takesAnyPort = false }: Pick<WorkOptions, 'takesAnyPort'>,
+): Promise<Work> {
+  const { log, lifetime, mirrorSchema } = work;
+  const { redisUrl, staleAfterSeconds: maxAgeSeconds, mostJobs } = work.process;
+  const { base } = work.database.shared;
+  const db = makeDatabase(base);
   // The database has answered once: if it goes away from here on, the worker waits for it.
   const retry = makeStartRetry({ log }, lifetime.signal);
-  const queue = { redisUrl, mirrorSchema, databaseUrl: program.database.url };
+  const queue = { redisUrl, mirrorSchema, databaseUrl: work.database.url };
   const rights = { schema: mirrorSchema, queueSchema: findQueueSchema(redisUrl, mirrorSchema) };
-  const checkAccess = () => checkWorkerAccess(pool, rights);
+  const checkAccess = () => checkWorkerAccess(base, rights);
   const checkTables = async () => {
-    await checkSchema(pool, { schema: mirrorSchema });
-    await checkQueueSchema(pool, queue);
+    await served.checkTables();
+    await checkQueueSchema(base, queue);
   };
   let worker: RunningWorker | null = null;
   const checkQueue = async () => {
     if (worker === null) throw new Busy('the worker is still starting');
     await worker.checkQueue();
   };
-  const checks = {
-    database: () => pool.query('select 1'),
-    rights: checkAccess,
-    migrations: checkTables,
-    queue: checkQueue,
-  };
-  const growth = { ...program, readSpace: () => readDiskSpace(program.process) };
-  const views = makeWorkerViews({ ...growth, worker: () => worker }, { maxAgeSeconds, rateLimit });
-  const { recorder, readMetrics, registerBoard } = views;
-  const viewDeps = { ...growth, maxAgeSeconds };
-  const page = await serveStatusPage(program, {
+  const programs = () => served.programs().map((one) => observed(one));
+  const figures = makeFigureCache();
+  const isFileRefused = () => (served.isListed === undefined ? null : served.fileProblems().length > 0);
+  const summaries = makeProgramSummaries(programs, { maxAgeSeconds });
+  const page = await serveStatusPage(work, {
+    ...makeWorkerViews(
+      { programs, figures, db, log, worker: () => worker, isFileRefused },
+      { maxAgeSeconds },
+    ),
+    checks: {
+      database: () => base.query('select 1'),
+      rights: checkAccess,
+      migrations: checkTables,
+      queue: checkQueue,
+    },
+    programs: () => served.programs().map((one) => paged(one, summaries)),
+    fileProblems: served.fileProblems,
     takesAnyPort,
-    checks,
-    viewDeps,
-    readMetrics,
-    registerBoard,
   });
   await retry(checkAccess);
-  const connected = await connectProgram(program, address, {
-    isWatched: false,
-    meter: recorder,
-    prepare: () => retry(checkTables),
-    retry,
-  });
-  await retry(() => noteListSettings(db, program.optionalLists));
-  const exportSources = await retry(() => makeExportSources(program));
+  await retry(checkTables);
 
-  const meter = {
-    ...recorder,
-    ended: (run: RunSummary) => {
-      recorder.ended(run);
-      onRun?.(run);
-    },
-  };
-  const probe = (signal: AbortSignal) => probeProgram({ api: connected.clients.probe, db }, signal);
-  const checkMirror = async (asked: Database) => {
-    await checkSchema(asClient(asked), { schema: mirrorSchema });
-    refuseOtherSettings(program.personalData, await readState(asked));
-  };
-  const queueId = await retry(() => readQueueId(db));
+  const queueId = await retry(served.readQueueId);
+  const { isListed } = served;
   const running = await startWorker(
     { db, log },
-    { queue, queueId, mostJobs: MOST_JOBS, signal: lifetime.signal },
-  );
-  const serving = await serveOrStop(
-    running,
-    {
-      name: null,
-      db,
-      log,
-      probe,
-      checkMirror,
-      sources: [...makeSources(connected, meter), ...exportSources],
-    },
-    lifetime.signal,
+    { queue, queueId, mostJobs, signal: lifetime.signal, ...(isListed !== undefined && { isListed }) },
   );
   worker = running;
-  const closing = new AbortController();
-  // While the worker starts or stops its queue does not answer, and nothing is wrong.
-  const watching = watchOver(growth, running.checkQueue, closing.signal);
-  lifetime.onClose(() => watching);
-  lifetime.onClose(() => stopInTime(running, log));
-  // Payments begin at once: the notification is sent with the commit that asks for them.
-  const input = { channel: COMMISSION_UPDATES_CHANNEL, payload: mirrorSchema, onNotified: serving.wake };
-  const listening = listen(db, input, closing.signal);
-  lifetime.onClose(() => {
-    closing.abort();
-    return listening;
-  });
   const broken = new AbortController();
-  Promise.race([running.ended, serving.ended]).catch((error: unknown) => broken.abort(error));
+  const breakWith = (error: unknown) => broken.abort(error);
+  const { promise: workerEnded, resolve: noteEnd } = Promise.withResolvers<void>();
+  const closing = new AbortController();
+  let watching: Promise<unknown> = Promise.resolve();
+  let serving: Promise<unknown> = Promise.resolve();
+  lifetime.onClose(() => watching);
+  lifetime.onClose(() => serving.catch(() => undefined));
+  lifetime.onClose(() => stopInTime(running, log).finally(noteEnd));
+  running.ended.catch(breakWith);
+  serving = (await served.begin(running, workerEnded)).ended;
+  serving.catch(breakWith);
+
+  // While the worker starts or stops its queue does not answer, and nothing is wrong.
+  const warn = makeQuietWarning({ log }, 'alerts.failed');
+  const channels = makeChannels(work.process.alerts);
+  const { signal } = closing;
+  watching = Promise.all([
+    watchAlerts(
+      {
+        programs,
+        figures,
+        channels,
+        checkQueue: running.checkQueue,
+        warn,
+        alone: makeAlone(db, mirrorSchema),
+      },
+      { signal, maxAgeSeconds },
+    ),
+    ...(isListed === undefined ? [] : [summaries.keep(signal)]),
+  ]);
+  lifetime.onClose(async () => closing.abort());
   return { page, over: AbortSignal.any([lifetime.signal, broken.signal]) };
 }
 
-/** Throws: what `serve` throws; the worker is stopped then. */
-async function serveOrStop(
-  worker: RunningWorker,
-  program: ServedProgram,
-  signal: AbortSignal,
-): Promise<Serving> {
-  try {
-    return await worker.serve(program, signal);
-  } catch (error) {
-    await worker.stop();
-    throw error;
-  }
-}
-
-/** Returns the sources of every worker. */
-function makeSources(program: ConnectedProgram, meter: RunMeter): readonly JobSource[] {
-  const { clients, rateLimit, schedules, optionalLists, process } = program;
-  const reader = { ...program, api: clients.reads };
-  return [
-    makeCommissionsSource(
-      { ...program, api: clients.payments },
-      { concurrency: writerConcurrency(rateLimit) },
-    ),
-    makeSyncSource({ ...reader, meter }, { schedules: makeSchedules(schedules) }, TIMINGS),
-    makePollSource(reader),
-    makeListsSource({ ...program, api: clients.probe }, optionalLists),
-    makeRetentionSource(program, process.retention),
-  ];
-}
-
-function watchOver(
-  program: Program & Parameters<typeof readGrowth>[0],
-  checkQueue: () => Promise<void>,
-  signal: AbortSignal,
-): Promise<void> {
-  const { alerts, staleAfterSeconds: maxAgeSeconds } = program.process;
-  return watchAlerts(
-    {
-      ...program,
-      channels: makeChannels(alerts),
-      checkQueue,
-      readGrowth: async () => (await readGrowth(program)).growth,
-      warn: makeQuietWarning(program, 'alerts.failed'),
-    },
-    { signal, maxAgeSeconds },
-  );
+/** Returns the function that runs work unless another worker of these programs is in it. */
+function makeAlone(db: Database, mirrorSchema: string) {
+  return async (work: () => Promise<void>): Promise<boolean> => {
+    const { isHeldByOther } = await withLock(db, `alerts of the programs of ${mirrorSchema}`, work);
+    return !isHeldByOther;
+  };
 }
 
 // If the worker hangs, a server does not answer; the worker that takes the jobs over goes on at their checkpoints.

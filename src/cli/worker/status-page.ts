@@ -2,12 +2,19 @@
 
 import { describeError } from '../../base/describe-error.ts';
 import { Busy } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { ProcessConfig } from '../../config/config.ts';
 import { startStatusPage } from '../../web/server.ts';
 import type { StatusPageDeps } from '../../web/status-page.ts';
-import type { Program } from '../program.ts';
-import { listUpcoming } from './upcoming.ts';
+import type { Lifetime } from '../lifetime.ts';
 
-interface ServedDeps extends Pick<StatusPageDeps, 'checks' | 'viewDeps' | 'readMetrics' | 'registerBoard'> {
+interface PageProcess {
+  readonly process: Pick<ProcessConfig, 'status'>;
+  readonly log: Logger;
+  readonly lifetime: Lifetime;
+}
+
+interface ServedDeps extends Omit<StatusPageDeps, 'log' | 'loadViews'> {
   /** Whether the status page takes any free port if another process has the configured one. */
   readonly takesAnyPort: boolean;
 }
@@ -19,31 +26,21 @@ interface ServedDeps extends Pick<StatusPageDeps, 'checks' | 'viewDeps' | 'readM
  * Throws: ConfigError if host or port cannot be used.
  */
 export async function serveStatusPage(
-  program: Program,
+  { process: { status }, log, lifetime }: PageProcess,
   { takesAnyPort, ...deps }: ServedDeps,
 ): Promise<string | null> {
-  const { status } = program.process;
+  const start = async (options: ProcessConfig['status']): Promise<string> => {
+    const loadViews = async () => (await import('../../web/views.ts')).VIEWS;
+    const page = await startStatusPage({ ...deps, log, loadViews }, options);
+    lifetime.onClose(() => page.close());
+    return `${page.url}/`;
+  };
   try {
-    return await start(program, deps, status);
+    return await start(status);
   } catch (error) {
     if (!(error instanceof Busy)) throw error;
-    if (takesAnyPort) return await start(program, deps, { ...status, port: 0 });
-    program.log.warn({ reason: describeError(error) }, 'status.not_served');
+    if (takesAnyPort) return await start({ ...status, port: 0 });
+    log.warn({ reason: describeError(error) }, 'status.not_served');
     return null;
   }
-}
-
-async function start(
-  program: Program,
-  deps: Omit<ServedDeps, 'takesAnyPort'>,
-  status: Program['process']['status'],
-): Promise<string> {
-  const { log, lifetime, mirrorSchema, rateLimit } = program;
-  const loadViews = async () => {
-    const { makeViews } = await import('../../web/views.ts');
-    return makeViews({ rateLimit, findNext: (nowMs) => listUpcoming(program, nowMs) });
-  };
-  const page = await startStatusPage({ ...deps, log, loadViews }, { ...status, mirrorSchema });
-  lifetime.onClose(() => page.close());
-  return `${page.url}/`;
 }

@@ -2,7 +2,7 @@
 
 import { escapeIdentifier, type PoolClient, type QueryResultRow } from 'pg';
 import { errorCode } from '../../base/describe-error.ts';
-import { AccessRefused, ConfigError, MigrationFailed, SchemaMismatch } from '../../base/errors.ts';
+import { AccessRefused, ConfigError, MigrationFailed, SchemaMismatch, SchemaNewer } from '../../base/errors.ts';
 import { reportsSchema } from '../../config/program/sibling-schema.ts';
 import { withClientUntil } from '../connect/client-until.ts';
 import type { Pool } from '../connect/shared-pool.ts';
@@ -102,7 +102,7 @@ async function plan(
   const done = await readApplied(client, schema);
   if (done.length === 0) await refuseForeignTables(client, schema);
   const disagreement = findDisagreement(files, done);
-  if (disagreement !== null) throw new MigrationFailed(disagreement);
+  if (disagreement !== null) throw new MigrationFailed(disagreement.reason);
   const due = lacking(files, done);
   const hasLostReports =
     done.some(({ name }) => name.startsWith('reports/')) && !(await hasReports(client, schema));
@@ -194,7 +194,10 @@ export async function checkSchema(
     throw new SchemaMismatch(`the schema ${schema} has no tables yet: run affiliate-mirror migrate`);
   }
   const disagreement = findDisagreement(files, done);
-  if (disagreement !== null) throw new SchemaMismatch(`the schema ${schema}: ${disagreement}`);
+  if (disagreement !== null) {
+    const { reason, isNewer } = disagreement;
+    throw new (isNewer ? SchemaNewer : SchemaMismatch)(`the schema ${schema}: ${reason}`);
+  }
   const [first] = lacking(files, done);
   if (first !== undefined) {
     throw new SchemaMismatch(

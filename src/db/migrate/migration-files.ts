@@ -43,6 +43,13 @@ export function readMigrationFiles(directory: string): Promise<readonly Migratio
   return own;
 }
 
+/** Returns the names of the views of the reports. */
+export async function readReportNames(): Promise<readonly string[]> {
+  const files = await readMigrationFiles(MIGRATIONS_DIRECTORY);
+  const views = files.flatMap(({ sql }) => [...sql.matchAll(/^create or replace view :"reports"\.(\w+)/gm)]);
+  return views.map(([, name = '']) => name).toSorted();
+}
+
 async function readDirectory(directory: string): Promise<readonly MigrationFile[]> {
   const paths = await readdir(directory, { recursive: true });
   const names = paths.map((path) => path.replaceAll('\\', '/')).filter((path) => path.endsWith('.sql'));
@@ -69,6 +76,13 @@ export interface AppliedMigration {
   readonly version: string;
 }
 
+export interface Disagreement {
+  /** The fault and its remedy. */
+  readonly reason: string;
+  /** Whether a newer version made the schema. */
+  readonly isNewer: boolean;
+}
+
 /**
  * Returns the fault and its remedy if a newer version applied a file, or a numbered file was edited since; else null.
  * No command repairs an edited file, because its changes are unknown.
@@ -76,16 +90,18 @@ export interface AppliedMigration {
 export function findDisagreement(
   files: readonly MigrationFile[],
   done: readonly AppliedMigration[],
-): string | null {
+): Disagreement | null {
   const here = new Map(files.map((file) => [file.name, file]));
   for (const { name, sha256, version } of done) {
     const file = here.get(name);
     if (file?.sha256 === sha256) continue;
     if (file === undefined || (file.isRepeated && isNewer(version))) {
-      return `the schema is newer than this version (it has ${name}): update affiliate-mirror`;
+      const reason = `the schema is newer than this version (it has ${name}): update affiliate-mirror`;
+      return { reason, isNewer: true };
     }
     if (!file.isRepeated) {
-      return `${name} was edited after it had been applied: run the version of affiliate-mirror that made the schema, or restore the file`;
+      const reason = `${name} was edited after it had been applied: run the version of affiliate-mirror that made the schema, or restore the file`;
+      return { reason, isNewer: false };
     }
   }
   return null;

@@ -1,15 +1,15 @@
 // One evaluation: writes alerts and their messages for the present causes, in one transaction. One worker evaluates at
 // a time. If it is stopped in the middle, Postgres rolls its transaction back, so that nothing is decided by old
-// figures.
+// figures. The transaction also reads what else is wanted of the program, so that one at rest costs no other.
 
 import { type RawBuilder, sql } from 'kysely';
 import type { Logger } from '../../base/log.ts';
 import type { DatabaseTransaction } from '../../db/database.ts';
 import { transact } from '../../db/transact.ts';
 import type { Reader } from '../../reports/figure.ts';
-import { readHealth } from '../../reports/read-health.ts';
+import { type MirrorHealth, readHealth } from '../../reports/read-health.ts';
 import { type Decision, decide, type KnownAlert } from './decide.ts';
-import { type ChannelKind, queueOpened, queueResolved } from './outbox.ts';
+import { type ChannelKind, type PendingNotice, queueOpened, queueResolved, readPending } from './outbox.ts';
 import { type Cause, type FindOptions, findCauses } from './rules.ts';
 import type { AlertTimings } from './timings.ts';
 
@@ -17,6 +17,17 @@ export interface EvaluateOptions extends FindOptions {
   /** If empty, alerts are stored without messages. */
   readonly channels: readonly ChannelKind[];
   readonly timings: AlertTimings;
+  /** Whether another worker evaluates: this one then only reads. */
+  readonly isReadOnly?: boolean;
+  /** Called within the transaction, with the health that it read; null to read none unless it evaluates. */
+  readonly onHealth?: ((reader: Reader, health: MirrorHealth) => Promise<void>) | null;
+}
+
+export interface Evaluation {
+  /** Whether it evaluated: only if that is due and no other worker does. */
+  readonly hasEvaluated: boolean;
+  /** The messages to send, those of before included; none if another worker evaluates. */
+  readonly pending: readonly PendingNotice[];
 }
 
 interface Changed {
@@ -25,29 +36,44 @@ interface Changed {
   readonly resource: string | null;
 }
 
-/** Returns whether it evaluated: only if that is due and no other worker does. */
+/** Throws: the database's errors; what `onHealth` throws. */
 export async function evaluateAlerts(
   { db, mirrorSchema, log }: Reader & { readonly log: Logger },
   options: EvaluateOptions,
-): Promise<boolean> {
-  const changes = await transact(db, async (trx) => {
-    if (!(await claimEvaluation(trx))) return null;
-    const known = await readUnresolved(trx);
-    const { health } = await readHealth({ db: trx, mirrorSchema });
-    const decision = decide(known, findCauses(health, options));
-    const opened = [...(await writeNoticed(trx, decision)), ...(await writeOpened(trx, decision))];
-    const resolved = await writeResolved(trx, decision);
-    await queueOpened(trx, options.channels);
-    await queueResolved(
-      trx,
-      resolved.map(({ id }) => id),
-    );
-    await setNextEvaluation(trx, options.timings);
-    return { opened, resolved };
+): Promise<Evaluation> {
+  const { isReadOnly = false, onHealth = null, channels } = options;
+  const outcome = await transact(db, async (trx) => {
+    const reader = { db: trx, mirrorSchema };
+    const isClaimed = !isReadOnly && (await claimEvaluation(trx));
+    const known = isClaimed ? await readUnresolved(trx) : [];
+    const health = isClaimed || onHealth !== null ? (await readHealth(reader)).health : null;
+    if (health !== null) await onHealth?.(reader, health);
+    const changes =
+      isClaimed && health !== null
+        ? await write(trx, decide(known, findCauses(health, options)), options)
+        : null;
+    return { changes, pending: isReadOnly ? [] : await readPending(trx, channels) };
   });
+  const { changes, pending } = outcome;
   for (const { id, ...what } of changes?.opened ?? []) log.warn({ alert: id, ...what }, 'alert.opened');
   for (const { id, ...what } of changes?.resolved ?? []) log.info({ alert: id, ...what }, 'alert.resolved');
-  return changes !== null;
+  return { hasEvaluated: changes !== null, pending };
+}
+
+async function write(
+  trx: DatabaseTransaction,
+  decision: Decision,
+  { channels, timings }: EvaluateOptions,
+): Promise<{ readonly opened: readonly Changed[]; readonly resolved: readonly Changed[] }> {
+  const opened = [...(await writeNoticed(trx, decision)), ...(await writeOpened(trx, decision))];
+  const resolved = await writeResolved(trx, decision);
+  await queueOpened(trx, channels);
+  await queueResolved(
+    trx,
+    resolved.map(({ id }) => id),
+  );
+  await setNextEvaluation(trx, timings);
+  return { opened, resolved };
 }
 
 async function claimEvaluation(trx: DatabaseTransaction): Promise<boolean> {

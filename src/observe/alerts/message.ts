@@ -1,10 +1,11 @@
-// Messages and channels. A message has the cause, since when it lasts, the mirror, and the command to run. It consists
-// of affiliate-mirror's own words, names of resources, numbers and times: no text of an error, no row, no host, no
-// user. Pure.
+// Messages and channels. A message has the cause, since when it lasts, the mirror or the listed programs, and the
+// command to run. It consists of affiliate-mirror's own words, names of programs and resources, numbers and times: no
+// text of an error, no row, no host, no user. Pure.
 
 import { randomUUID } from 'node:crypto';
 import { ERROR_WORDS } from '../../base/error-words.ts';
 import { formatTimestamp } from '../../contract/format.ts';
+import { keyOf } from './bundle.ts';
 import type { ChannelKind, ClaimedNotice } from './outbox.ts';
 import { ifCauseStays, isAlertCode } from './rules.ts';
 
@@ -37,34 +38,87 @@ export interface MirrorName {
   readonly database: string | null;
 }
 
-export function describeNotice(notice: ClaimedNotice): Message {
-  const { uid, kind, alert_id, code, what, since, resolved_at } = notice;
-  const mirror = ['Mirror', nameMirror(notice)] as const;
-  const cause = ['Alert', `${alert_id} (${code})`] as const;
+type Facts = readonly (readonly [string, string])[];
+type Notices = readonly [ClaimedNotice, ...ClaimedNotice[]];
+
+/** Returns the message about alerts of one cause: one of each program. */
+export function describeNotices(notices: Notices): Message {
+  const [{ kind, resolved_at }] = notices;
+  const title = `${nameTitle(notices)}${describeCause(notices)}`;
+  const since = notices.map((notice) => notice.since).toSorted()[0] ?? notices[0].since;
   if (kind === 'opened' || resolved_at === null) {
     const facts = [
       ['Since', formatTimestamp(since, ' UTC')] as const,
-      ...describeError(notice),
-      ...adviseOn(notice),
-      mirror,
-      cause,
+      ...describeError(notices[0]),
+      ...adviseOn(notices),
+      ...nameAlerts(notices),
     ];
-    return { key: `${uid}.opened`, follows: null, title: what, facts };
+    return { key: keyOf(notices, 'opened'), follows: null, title, facts };
   }
+  const until =
+    notices
+      .flatMap((notice) => notice.resolved_at ?? [])
+      .toSorted()
+      .at(-1) ?? resolved_at;
   return {
-    key: `${uid}.resolved`,
-    follows: `${uid}.opened`,
-    title: `Resolved: ${what}`,
+    key: keyOf(notices, 'resolved'),
+    // If other alerts were opened as one message, the receiver finds none of that key.
+    follows: keyOf(notices, 'opened'),
+    title: `Resolved: ${title}`,
     facts: [
       ['From', formatTimestamp(since, ' UTC')],
-      ['Until', formatTimestamp(resolved_at, ' UTC')],
-      mirror,
-      cause,
+      ['Until', formatTimestamp(until, ' UTC')],
+      ...nameAlerts(notices),
     ],
   };
 }
 
-type Facts = readonly (readonly [string, string])[];
+/** Names of programs in a title; beyond these, their number. */
+const MOST_IN_TITLE = 3;
+/** Slack refuses a block of more than 3,000 characters. */
+const MOST_NAMES_LENGTH = 1500;
+
+function namesOf(notices: Notices): readonly string[] {
+  return notices.flatMap(({ program: { name } }) => name ?? []).toSorted();
+}
+
+function nameTitle(notices: Notices): string {
+  const names = namesOf(notices);
+  if (names.length === 0) return '';
+  return names.length > MOST_IN_TITLE ? `${names.length} programs: ` : `${names.join(', ')}: `;
+}
+
+/** The causes may differ in a number, such as that of held-back deletions. */
+function describeCause(notices: Notices): string {
+  const [{ what, code, resource }] = notices;
+  if (notices.every((notice) => notice.what === what)) return what;
+  return `${code.replaceAll('_', ' ')}${resource === null ? '' : ` (${resource})`}`;
+}
+
+function nameAlerts(notices: Notices): Facts {
+  const [first] = notices;
+  const { code, database, program } = first;
+  if (notices.length === 1) {
+    const mirror = nameMirror({ schema: program.mirrorSchema, database });
+    return [...nameProgram(first), ['Mirror', mirror], ['Alert', `${first.alert_id} (${code})`]];
+  }
+  return [
+    ['Programs', `${notices.length}: ${listNames(namesOf(notices))}`],
+    ['Database', database],
+    ['Alert', code],
+  ];
+}
+
+function nameProgram({ program: { name } }: ClaimedNotice): Facts {
+  return name === null ? [] : [['Program', name]];
+}
+
+function listNames(names: readonly string[]): string {
+  const text = names.join(', ');
+  if (text.length <= MOST_NAMES_LENGTH) return text;
+  const shown = text.slice(0, text.lastIndexOf(', ', MOST_NAMES_LENGTH)).split(', ');
+  return `${shown.join(', ')} and ${names.length - shown.length} more`;
+}
 
 function describeError({ error_code: code }: ClaimedNotice): Facts {
   if (code === null) return [];
@@ -72,10 +126,13 @@ function describeError({ error_code: code }: ClaimedNotice): Facts {
   return [['Error', words === undefined ? code : `${code}: ${words}`]];
 }
 
-function adviseOn({ code, error_code, fix }: ClaimedNotice): Facts {
+function adviseOn(notices: Notices): Facts {
+  const [{ code, error_code, fix }] = notices;
+  const [name, ...others] = namesOf(notices);
+  const option = name === undefined ? '' : ` --program ${others.length === 0 ? name : 'NAME'}`;
   // A newer version may have noticed it.
   const stays: Facts = isAlertCode(code) ? [['If it stays', ifCauseStays(code, error_code)]] : [];
-  return [['Run', fix], ...stays];
+  return [['Run', `${fix}${option}`], ...stays];
 }
 
 export function describeTest(mirror: MirrorName): Message {

@@ -3,81 +3,110 @@
 import pRetry from 'p-retry';
 import { describeError } from '../../base/describe-error.ts';
 import { AlertNotSent } from '../../base/errors.ts';
-import type { Logger } from '../../base/log.ts';
-import type { Database } from '../../db/database.ts';
-import type { Channel } from './message.ts';
-import { describeNotice } from './message.ts';
-import { type ClaimedNotice, claimNotice, putOff, settleSent, settleUnsent } from './outbox.ts';
+import { bundle } from './bundle.ts';
+import { type Channel, describeNotices } from './message.ts';
+import {
+  type ClaimedNotice,
+  claimNotices,
+  type DueNotice,
+  putOff,
+  settleSent,
+  settleUnsent,
+} from './outbox.ts';
 import type { AlertTimings } from './timings.ts';
 
 /** Once a second, while the claim lasts. */
 const SETTLE_RETRIES = { retries: Number.POSITIVE_INFINITY, minTimeout: 1000, factor: 1 };
 
-/** Throws: the signal's reason when aborted; the database's errors. */
+/**
+ * Sends the messages of the channel until one must be tried later; `programs` are the unsettled ones of each program.
+ *
+ * Throws: the signal's reason when aborted; the database's errors.
+ */
 export async function sendDue(
-  deps: { db: Database; log: Logger },
   channel: Channel,
+  programs: readonly (readonly DueNotice[])[],
   timings: AlertTimings,
   signal: AbortSignal,
 ): Promise<void> {
-  for (;;) {
+  const ofChannel = programs.map((notices) => notices.filter((notice) => notice.channel === channel.kind));
+  for (const due of bundle(ofChannel)) {
     signal.throwIfAborted();
-    const notice = await claimNotice(deps.db, channel.kind, timings);
-    if (notice === null || !(await sendOne(deps, channel, notice, timings, signal))) return;
+    const claimed = await claimNotices(due, timings);
+    const mayGoOn = await sendClaimed(channel, claimed, timings, signal);
+    // Another worker sends what is missing: later messages of that program must not overtake it.
+    if (!mayGoOn || claimed.length < due.length) return;
   }
 }
 
 /** Returns whether the next message may be sent at once. */
-async function sendOne(
-  { db, log }: { db: Database; log: Logger },
+async function sendClaimed(
   channel: Channel,
-  notice: ClaimedNotice,
+  claimed: readonly ClaimedNotice[],
   timings: AlertTimings,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { alert_id: alert, kind, code, attempts: attempt } = notice;
-  const about = { alert, code, kind, channel: channel.kind, attempt };
-  if (kind === 'resolved' && notice.opened_state !== 'sent') {
-    await settleUnsent(db, notice, { state: 'skipped', code: null });
-    return true;
-  }
+  const needless = claimed.filter((notice) => notice.kind === 'resolved' && notice.opened_state !== 'sent');
+  await settleUnsent(needless, { state: 'skipped', code: null });
+  const [first, ...others] = claimed.filter((notice) => !needless.includes(notice));
+  return first === undefined || (await sendAsOne(channel, [first, ...others], timings, signal));
+}
+
+async function sendAsOne(
+  channel: Channel,
+  notices: readonly [ClaimedNotice, ...ClaimedNotice[]],
+  timings: AlertTimings,
+  signal: AbortSignal,
+): Promise<boolean> {
   let problem: string | null;
   try {
     // A worker that stops waits for the answer. Otherwise the next one would send the message again.
-    problem = await channel.send(describeNotice(notice), AbortSignal.timeout(timings.sendTimeoutMs));
+    problem = await channel.send(describeNotices(notices), AbortSignal.timeout(timings.sendTimeoutMs));
   } catch (error) {
     if (!(error instanceof AlertNotSent)) throw error;
-    const failure = await settleFailure(db, notice, error, timings);
-    const line = { ...about, ...failure, reason: describeError(error) };
-    if (failure.waits_ms === null) log.error(line, 'alert.notice_given_up');
-    else log.warn(line, 'alert.notice_failed');
-    return failure.waits_ms === null;
+    const waits_ms = await settleFailure(notices, error, timings);
+    for (const notice of notices) {
+      const line = { ...about(channel, notice), waits_ms, reason: describeError(error) };
+      if (waits_ms === null) notice.program.log.error(line, 'alert.notice_given_up');
+      else notice.program.log.warn(line, 'alert.notice_failed');
+    }
+    return waits_ms === null;
   }
   // An accepted message must not be sent again only because the database is away for a moment.
-  await pRetry(() => settleSent(db, notice), {
+  await pRetry(() => settleSent(notices), {
     ...SETTLE_RETRIES,
     maxRetryTime: timings.claimMs,
     // A worker that stops tries at least once.
     shouldRetry: () => !signal.aborted,
   });
-  log.info(about, 'alert.notice_sent');
-  if (problem !== null) log.warn({ ...about, reason: problem }, 'alert.notice_refused_in_part');
+  for (const notice of notices) {
+    const line = about(channel, notice);
+    notice.program.log.info(line, 'alert.notice_sent');
+    if (problem !== null) {
+      notice.program.log.warn({ ...line, reason: problem }, 'alert.notice_refused_in_part');
+    }
+  }
   return true;
 }
 
+function about(channel: Channel, { alert_id: alert, code, kind, attempts: attempt }: ClaimedNotice) {
+  return { alert, code, kind, channel: channel.kind, attempt };
+}
+
+/** Returns the wait before the next attempt, in milliseconds; null if the messages are given up. */
 async function settleFailure(
-  db: Database,
-  notice: ClaimedNotice,
+  notices: readonly [ClaimedNotice, ...ClaimedNotice[]],
   error: AlertNotSent,
   { giveUpAfterMs, ...pauses }: AlertTimings,
-): Promise<{ waits_ms: number | null }> {
-  if (error.retry === 'never' || notice.age_ms >= giveUpAfterMs) {
-    await settleUnsent(db, notice, { state: 'given_up', code: error.reasonCode });
-    return { waits_ms: null };
+): Promise<number | null> {
+  const ages = notices.map(({ age_ms }) => age_ms);
+  if (error.retry === 'never' || Math.min(...ages) >= giveUpAfterMs) {
+    await settleUnsent(notices, { state: 'given_up', code: error.reasonCode });
+    return null;
   }
-  const waitMs = Math.round(pauseMs(notice.attempts, error.retryAfterMs, pauses));
-  await putOff(db, notice, error, waitMs);
-  return { waits_ms: waitMs };
+  const waitMs = Math.round(pauseMs(notices[0].attempts, error.retryAfterMs, pauses));
+  await putOff(notices, error, waitMs);
+  return waitMs;
 }
 
 /** The wait that the receiver asks for, within bounds; else twice the last one, less a random part. */

@@ -3,6 +3,8 @@
 export interface AlertTimings {
   /** Between two evaluations by all workers together, and about as long between two rounds of one worker. */
   readonly evaluateEveryMs: number;
+  /** The same for listed programs, of which there may be a hundred. */
+  readonly evaluateListedEveryMs: number;
   /**
    * The rest after an evaluation, as a multiple of its duration: with 50, evaluations take at most a fiftieth of one
    * connection's time, however large the mirror is.
@@ -21,6 +23,7 @@ export interface AlertTimings {
 
 export const ALERT_TIMINGS: AlertTimings = {
   evaluateEveryMs: 15_000,
+  evaluateListedEveryMs: 60_000,
   restFactor: 50,
   longestRestMs: 1_800_000,
   claimMs: 90_000,

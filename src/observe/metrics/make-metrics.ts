@@ -1,21 +1,34 @@
-// The metrics as Prometheus reads them: the recorder's counters, and gauges that are read for each scrape.
+// The metrics as Prometheus reads them: the recorders' counters, and gauges of each program and of the process.
+//
+// The figures of a program that the environment describes are read for each scrape, as are those of a listed one that a
+// scrape names. A scrape of all listed programs takes the figures that were read in the background, and of programs at
+// rest only what alert rules read: of a hundred programs, most rest.
 
-import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
+import { sql } from 'kysely';
 import { describeError } from '../../base/describe-error.ts';
 import type { Logger } from '../../base/log.ts';
+import { memoize } from '../../base/memoize.ts';
 import { within } from '../../base/within.ts';
-import type { GrowthDeps } from '../../reports/read-growth.ts';
-import { type GaugeMetric, type MetricSettings, PREFIX, type Reading, single } from './metric.ts';
-import { MIRROR_METRICS } from './mirror-metrics.ts';
-import { makeReadFigures } from './read-figures.ts';
-import { COUNTERS, type Recorder } from './recorder.ts';
-import { WORK_METRICS } from './work-metrics.ts';
+import type { Database } from '../../db/database.ts';
+import { isAtRest, type ObservedProgram } from '../observed-program.ts';
+import type { FigureCache } from './figure-cache.ts';
+import type { MetricSettings, ProgramReading } from './metric.ts';
+import { PROCESS_METRICS } from './process-metrics.ts';
+import { type Figures, makeReadFigures } from './read-figures.ts';
+import { COUNTERS, type Shown } from './recorder.ts';
+import { CONTENT_TYPE, makeWriteProcess, makeWritePrograms, PROGRAM_METRICS } from './registries.ts';
 
-export interface MetricsDeps extends GrowthDeps {
+export interface MetricsDeps {
+  /** On any schema: asks whether the database answers. */
+  readonly db: Database;
   readonly log: Logger;
-  readonly recorder: Recorder;
+  readonly programs: () => readonly ObservedProgram[];
+  /** Of the listed programs. */
+  readonly figures: FigureCache;
   /** The jobs of the queue by state. May wait for as long as the queue is away. */
   readonly countJobs: () => Promise<Readonly<Record<string, number>>>;
+  /** Whether PROGRAMS_FILE is refused; null without one. */
+  readonly isFileRefused: () => boolean | null;
 }
 
 export interface MetricsText {
@@ -23,87 +36,94 @@ export interface MetricsText {
   readonly text: string;
 }
 
-/** Of the worker itself. */
-const PROCESS_METRICS: readonly GaugeMetric[] = [
-  {
-    name: 'build_info',
-    help: 'Always 1: a worker of this version runs.',
-    labels: ['version'],
-    samples: ({ settings: { version } }) => [{ labels: { version }, value: 1 }],
-  },
-  {
-    name: 'database_up',
-    help: 'Whether the database answered this scrape: if 0, all figures of the database are absent.',
-    samples: ({ figures }) => single(figures !== null),
-  },
-  {
-    name: 'figures_read_seconds',
-    help: 'How long reading the figures of the database took; they are reused for 50 times as long.',
-    samples: ({ figures }) => single(figures?.readSeconds),
-  },
-  {
-    name: 'queue_up',
-    help: 'Whether the queue answered this scrape.',
-    samples: ({ jobs }) => single(jobs !== null),
-  },
-];
-
-const GAUGES: readonly GaugeMetric[] = [...PROCESS_METRICS, ...MIRROR_METRICS, ...WORK_METRICS];
-
 export const METRICS = [
   ...Object.entries(COUNTERS).map(([name, { help, labels }]) => ({
     ...{ name, type: 'counter', help },
     labels: Object.keys(labels),
   })),
-  ...GAUGES.map(({ name, help, labels = [] }) => ({ name, type: 'gauge', help, labels })),
+  ...[...PROGRAM_METRICS, ...PROCESS_METRICS].map(({ name, help, labels = [] }) => ({
+    ...{ name, type: 'gauge', help, labels },
+  })),
 ];
 
-/** Gauges with names that Prometheus' conventions reserve for counters. */
-const MISNAMED = [
-  'nodejs_active_handles_total',
-  'nodejs_active_requests_total',
-  'nodejs_active_resources_total',
-];
-/** A Redis that is away does not answer at all. */
-const QUEUE_TIMEOUT_MS = 5000;
+/** A Redis that is away does not answer at all. Prometheus waits ten seconds unless it is configured otherwise. */
+const ANSWERS_WITHIN_MS = 5000;
 
 /**
- * Returns the function that answers a scrape. While the database or the queue is away, its metrics have no samples, and
- * `database_up` or `queue_up` is 0.
+ * Returns the function that answers a scrape: of one listed program if it is named (null if there is none of that
+ * name), otherwise of all programs and the process. While the database or the queue is away, its metrics have no
+ * samples, and `database_up` or `queue_up` is 0.
  */
-export function makeMetrics(deps: MetricsDeps, settings: MetricSettings): () => Promise<MetricsText> {
-  const { log, recorder, countJobs } = deps;
-  const readFigures = makeReadFigures(deps, settings);
+export function makeMetrics(
+  deps: MetricsDeps,
+  settings: MetricSettings,
+): (only?: string) => Promise<MetricsText | null> {
+  const { log, countJobs, programs, isFileRefused } = deps;
+  const readEach = makeReadEach(deps, settings);
   const readJobs = async () => {
     try {
-      return await within(QUEUE_TIMEOUT_MS, countJobs());
+      return await within(ANSWERS_WITHIN_MS, countJobs());
     } catch (error) {
       log.warn({ reason: describeError(error) }, 'metrics.queue_away');
       return null;
     }
   };
-  const { registry } = recorder;
-  let latest: Reading = { figures: null, jobs: null, settings };
-  addGauges(registry, () => latest);
-  return async () => {
-    const [figures, jobs] = await Promise.all([readFigures(), readJobs()]);
-    latest = { figures, jobs, settings };
-    return { contentType: registry.contentType, text: await registry.metrics() };
+  const writePrograms = makeWritePrograms();
+  const writeProcess = makeWriteProcess();
+  return async (only) => {
+    if (only !== undefined) {
+      const named = programs().filter(({ name }) => name === only);
+      if (named.length === 0) return null;
+      const { readings } = await readEach(named, () => true);
+      return { contentType: CONTENT_TYPE, text: await writePrograms(readings, () => 'now') };
+    }
+    const isReadNow = ({ name }: ObservedProgram) => name === null;
+    const [read, jobs] = await Promise.all([readEach(programs(), isReadNow), readJobs()]);
+    const texts = [
+      await writePrograms(read.readings, shownOf),
+      await writeProcess({ ...read, jobs, isFileRefused: isFileRefused(), settings }),
+    ];
+    return { contentType: CONTENT_TYPE, text: texts.join('\n') };
   };
 }
 
-function addGauges(registry: Registry, latest: () => Reading): void {
-  for (const { name, help, labels = [], samples } of GAUGES) {
-    new Gauge({
-      ...{ name: PREFIX + name, help, labelNames: labels, registers: [registry] },
-      collect() {
-        this.reset();
-        // A gauge without labels begins with a 0, which would be a false figure.
-        this.remove({});
-        for (const sample of samples(latest())) this.set(sample.labels, sample.value);
-      },
-    });
-  }
-  collectDefaultMetrics({ register: registry });
-  for (const name of MISNAMED) registry.removeSingleMetric(name);
+function shownOf({ program: { name, recorder }, figures }: ProgramReading): Shown {
+  if (name === null) return 'now';
+  return isAtRest(recorder, figures) ? 'rules' : 'all';
+}
+
+interface EachReading {
+  readonly isDatabaseUp: boolean;
+  readonly readings: readonly ProgramReading[];
+}
+
+function makeReadEach({ db, log, figures: cache }: MetricsDeps, { maxAgeSeconds }: MetricSettings) {
+  // The next scrape waits for an answer that takes too long: they do not pile up.
+  const ask = memoize(
+    () => sql`select`.execute(db),
+    () => 0,
+  );
+  const readers = new WeakMap<Database, () => Promise<Figures>>();
+  const readNow = (program: ObservedProgram): Promise<Figures> => {
+    const read = readers.get(program.db) ?? makeReadFigures(program, maxAgeSeconds);
+    readers.set(program.db, read);
+    return read();
+  };
+  return async (
+    programs: readonly ObservedProgram[],
+    isReadNow: (program: ObservedProgram) => boolean,
+  ): Promise<EachReading> => {
+    const read = async (program: ObservedProgram): Promise<ProgramReading> =>
+      isReadNow(program)
+        ? { program, figures: await readNow(program), ageSeconds: program.name === null ? null : 0 }
+        : { program, ...cache.get(program.db) };
+    try {
+      const reading = ask().then(() => Promise.all(programs.map(read)));
+      return { isDatabaseUp: true, readings: await within(ANSWERS_WITHIN_MS, reading) };
+    } catch (error) {
+      log.warn({ reason: describeError(error) }, 'metrics.database_away');
+      const readings = programs.map((program) => ({ program, figures: null, ageSeconds: null }));
+      return { isDatabaseUp: false, readings };
+    }
+  };
 }

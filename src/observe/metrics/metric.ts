@@ -1,21 +1,26 @@
 // The declaration of a gauge: its name, its help, and its samples from the figures of a scrape.
 
-import type { RateLimit } from '../../config/program/rate-limit.ts';
+import type { ObservedProgram } from '../observed-program.ts';
 import type { Figures } from './read-figures.ts';
+import type { Labels, Sample } from './sample.ts';
 
-export type Labels = Readonly<Record<string, string>>;
-
-export interface Sample {
-  readonly labels: Labels;
-  readonly value: number;
+/** What a scrape knows of one program. */
+export interface ProgramReading {
+  readonly program: ObservedProgram;
+  /** Null if they could not be read: their metrics then have no samples instead of old ones. */
+  readonly figures: Figures | null;
+  /** Of the figures; null if they were never read, or the program is not listed. */
+  readonly ageSeconds: number | null;
 }
 
-/** The figures of one scrape. */
-export interface Reading {
-  /** Null if the database does not answer: its metrics then have no samples instead of old ones. */
-  readonly figures: Figures | null;
+/** What a scrape knows of the process. */
+export interface ProcessReading {
+  readonly isDatabaseUp: boolean;
   /** Jobs of the queue by state; null if it does not answer. */
   readonly jobs: Readonly<Record<string, number>> | null;
+  /** Null without a PROGRAMS_FILE. */
+  readonly isFileRefused: boolean | null;
+  readonly readings: readonly ProgramReading[];
   readonly settings: MetricSettings;
 }
 
@@ -23,18 +28,24 @@ export interface MetricSettings {
   readonly version: string;
   /** From which age a resource is stale. */
   readonly maxAgeSeconds: number;
-  readonly rateLimit: RateLimit;
 }
 
-/** Read for each scrape; the counters are in recorder.ts. */
-export interface GaugeMetric {
+/** Of the counters, see recorder.ts. */
+interface GaugeMetric<Reading> {
   /** Without the prefix. */
   readonly name: string;
   readonly help: string;
-  /** None if left out. */
+  /** None if left out. Each series of a listed program also has the label `program`. */
   readonly labels?: readonly string[];
   samples(reading: Reading): readonly Sample[];
 }
+
+export interface ProgramMetric extends GaugeMetric<ProgramReading> {
+  /** Whether an alert rule reads it, or the sample: the others are left out for a program at rest. */
+  readonly isReadByRules?: true | ((sample: Sample) => boolean);
+}
+
+export type ProcessMetric = GaugeMetric<ProcessReading>;
 
 export const PREFIX = 'affiliate_mirror_';
 

@@ -1,30 +1,28 @@
-// The metrics of the mirror itself, read from the database: every worker reports the same.
+// The metrics of a program's mirror, read from the database: every worker reports the same.
 
 import { CONCERN_CODES } from '../../reports/concern-advice.ts';
 import type { TableGrowth } from '../../reports/measure-tables.ts';
 import type { ResourceStatus } from '../../reports/read-freshness.ts';
 import type { RunStatus } from '../../reports/read-runs.ts';
-import { each, type GaugeMetric, oneOf, type Sample, single } from './metric.ts';
+import { each, oneOf, type ProgramMetric, single } from './metric.ts';
+import type { Sample } from './sample.ts';
 
-type Sampled = Pick<GaugeMetric, 'labels' | 'samples'>;
+type Sampled = Pick<ProgramMetric, 'labels' | 'samples'>;
 
 const RUN_STATES = ['running', 'succeeded', 'partial', 'failed', 'interrupted'];
 
-export const MIRROR_METRICS: readonly GaugeMetric[] = [
+export const MIRROR_METRICS: readonly ProgramMetric[] = [
   {
     name: 'freshness_age_seconds',
     help: 'Age of the mirror: since the start of the last verified run. Absent if there was none.',
     ...byResource(({ changes_age_seconds }) => changes_age_seconds),
+    isReadByRules: true,
   },
   {
     name: 'full_freshness_age_seconds',
     help: 'The same, since everything of the resource was last read. Absent if it never was.',
     ...byResource(({ everything_age_seconds }) => everything_age_seconds),
-  },
-  {
-    name: 'stale_after_seconds',
-    help: 'The age from which the worker calls a resource stale.',
-    samples: ({ settings }) => single(settings.maxAgeSeconds),
+    isReadByRules: true,
   },
   {
     name: 'concern',
@@ -37,6 +35,7 @@ export const MIRROR_METRICS: readonly GaugeMetric[] = [
             labels: { code },
             value: Number(figures.concerns.some((concern) => concern.code === code)),
           })),
+    isReadByRules: ({ value }) => value === 1,
   },
   {
     name: 'concern_since_timestamp_seconds',
@@ -53,13 +52,17 @@ export const MIRROR_METRICS: readonly GaugeMetric[] = [
     name: 'secret_refused',
     help: 'Whether the API refuses the secret, which pauses all workers.',
     samples: ({ figures }) => single(figures && figures.worker.secret_refused_since !== null),
+    isReadByRules: true,
   },
   {
     name: 'last_run_state',
     help: '1 for the state of the last run, of any process, and 0 for the others.',
     labels: ['resource', 'state'],
     samples: ({ figures }) =>
-      (figures?.latestRuns ?? []).flatMap(({ resource, state }) => oneOf(RUN_STATES, { resource }, state)),
+      (figures?.resources ?? []).flatMap(({ resource, last_run_state: state }) =>
+        state === null ? [] : oneOf(RUN_STATES, { resource }, state),
+      ),
+    isReadByRules: ({ labels }) => ['failed', 'partial'].includes(labels['state'] ?? ''),
   },
   {
     name: 'last_run_duration_seconds',
@@ -75,7 +78,7 @@ export const MIRROR_METRICS: readonly GaugeMetric[] = [
     name: 'last_run_rows',
     help: 'Records of the last run, by outcome.',
     labels: ['resource', 'outcome'],
-    samples: ({ figures }) => (figures?.latestRuns ?? []).flatMap(rowsOf),
+    samples: ({ figures }) => (figures?.more?.latestRuns ?? []).flatMap(rowsOf),
   },
   {
     name: 'runs_last_day',
@@ -83,7 +86,7 @@ export const MIRROR_METRICS: readonly GaugeMetric[] = [
     labels: ['resource', 'state'],
     samples: ({ figures }) =>
       each(
-        figures?.runsOfLastDay,
+        figures?.more?.runsOfLastDay,
         ({ resource, state }) => ({ resource, state }),
         ({ runs }) => runs,
       ),
@@ -92,11 +95,13 @@ export const MIRROR_METRICS: readonly GaugeMetric[] = [
     name: 'rejected_records',
     help: 'Records that could not be stored: the most of one run, since everything was last read.',
     ...byResource(({ rejected_records }) => rejected_records),
+    isReadByRules: true,
   },
   {
     name: 'held_back_deletions',
     help: 'Rows that look deleted, but are held back and not accepted.',
     ...byResource(({ deletions_held_back, deletions_accepted }) => deletions_held_back - deletions_accepted),
+    isReadByRules: true,
   },
   {
     name: 'schema_drift_fields',
@@ -108,6 +113,7 @@ export const MIRROR_METRICS: readonly GaugeMetric[] = [
         ofResource,
         ({ resource }) => figures?.drift.filter((drift) => drift.resource === resource).length ?? null,
       ),
+    isReadByRules: true,
   },
   {
     name: 'table_rows',
@@ -118,11 +124,6 @@ export const MIRROR_METRICS: readonly GaugeMetric[] = [
     name: 'table_size_bytes',
     help: 'Size of a table that grows, with its indexes.',
     ...byTable(({ bytes }) => bytes),
-  },
-  {
-    name: 'database_size_bytes',
-    help: 'Size of the whole database.',
-    samples: ({ figures }) => single(figures?.growth.bytes),
   },
 ];
 
@@ -135,12 +136,15 @@ function byResource(value: (status: ResourceStatus) => number | null): Sampled {
 }
 
 function byLatestRun(value: (run: RunStatus) => number | null): Sampled {
-  return { labels: ['resource'], samples: ({ figures }) => each(figures?.latestRuns, ofResource, value) };
+  return {
+    labels: ['resource'],
+    samples: ({ figures }) => each(figures?.more?.latestRuns, ofResource, value),
+  };
 }
 
 function byTable(value: (table: TableGrowth) => number): Sampled {
   const nameOf = ({ table_name: table }: TableGrowth) => ({ table });
-  return { labels: ['table'], samples: ({ figures }) => each(figures?.growth.tables, nameOf, value) };
+  return { labels: ['table'], samples: ({ figures }) => each(figures?.growth?.tables, nameOf, value) };
 }
 
 function rowsOf({ resource, ...run }: RunStatus): readonly Sample[] {

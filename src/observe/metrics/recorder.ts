@@ -1,14 +1,13 @@
-// The counters of this process: requests, permits and the waits for them, runs, rows.
+// The counters of this process for one program: requests, permits and the waits for them, runs, rows.
 //
 // They are not counts of tables: a count of the run log would fall when old runs are pruned, and Prometheus would take
 // that for a restart. Each worker counts its own work, so that the sum is that of all workers. Labels have few values,
 // none of which comes from the API: no identifier, no path, no name.
 
-import { Counter, Registry } from 'prom-client';
 import type { RequestEvent } from '../../api/request-event.ts';
 import type { PermitMeter, Priority, WaitReason } from '../../budget/waits.ts';
 import { LISTED_RESOURCES, RESOURCES } from '../../contract/resources.ts';
-import { type Labels, PREFIX } from './metric.ts';
+import type { Labels, Sample } from './sample.ts';
 
 /** Of one committed batch. */
 export interface BatchRows {
@@ -32,8 +31,17 @@ export interface Recorder {
   permits(priority: Priority): PermitMeter;
   progressed(progress: { readonly resource: string; readonly batch: BatchRows }): void;
   ended(run: EndedRun): void;
-  readonly registry: Registry;
+  /** Returns how long nothing was counted, in milliseconds; Infinity if nothing ever was. */
+  idleMs(): number;
+  /** Returns the samples of each counter. */
+  read(shown: Shown): Readonly<Record<CounterName, readonly Sample[]>>;
 }
+
+/**
+ * `rules`: what alert rules read and is not 0. `all`: everything; the first time since something was counted after
+ * a rest, as it was before, because Prometheus sees no increase from an absent series. `now`: everything as it is.
+ */
+export type Shown = 'rules' | 'all' | 'now';
 
 const MODES = ['full', 'delta'];
 const RUN_OUTCOMES = ['succeeded', 'partial', 'failed', 'interrupted', 'skipped'];
@@ -53,12 +61,14 @@ interface CounterDeclaration {
   readonly help: string;
   /** By label, the expected values. Their series begin with 0: Prometheus cannot see an increase to a first 1. */
   readonly labels: Readonly<Record<string, readonly string[]>>;
+  readonly isReadByRules?: true;
 }
 
 export const COUNTERS = {
   requests_total: {
     help: 'Requests sent to the API, by endpoint and by status of the answer; none: no answer came.',
     labels: { endpoint: ENDPOINTS, status: KNOWN_STATUSES },
+    isReadByRules: true,
   },
   request_seconds_total: {
     help: 'Seconds from sending a request to the end of its answer, added up.',
@@ -86,21 +96,39 @@ export const COUNTERS = {
   },
 } satisfies Readonly<Record<string, CounterDeclaration>>;
 
-/** Returns the recorder of this process, with nothing counted. */
+export type CounterName = keyof typeof COUNTERS;
+type Values = ReadonlyMap<string, Sample>;
+
+const NAMES = Object.keys(COUNTERS) as CounterName[];
+const ZEROS = forEachCounter(
+  (name): Values =>
+    new Map(combine(COUNTERS[name].labels).map((labels) => [keyOf(labels), { labels, value: 0 }])),
+);
+/** A scrape leaves out most counters of a program that counted nothing for so long (isAtRest). */
+export const REST_MS = 600_000;
+
+/** Returns a recorder with nothing counted. */
 export function makeRecorder(): Recorder {
-  const registry = new Registry();
-  const counters = new Map(
-    Object.entries<CounterDeclaration>(COUNTERS).map(([name, { help, labels }]) => {
-      const labelNames = Object.keys(labels);
-      const counter = new Counter({ name: PREFIX + name, help, labelNames, registers: [registry] });
-      for (const known of combine(labels)) counter.inc(known, 0);
-      return [name, counter];
-    }),
-  );
-  const add = (name: keyof typeof COUNTERS, labels: Labels, value: number) =>
-    counters.get(name)?.inc(labels, value);
+  const counted = forEachCounter(() => new Map<string, Sample>());
+  let before: Readonly<Record<CounterName, Values>> | null = null;
+  let lastMs = Number.NEGATIVE_INFINITY;
+  const idleMs = () => performance.now() - lastMs;
+  const add = (name: CounterName, labels: Labels, value: number) => {
+    if (idleMs() >= REST_MS) before = forEachCounter((one) => new Map(counted[one]));
+    lastMs = performance.now();
+    const key = keyOf(labels);
+    counted[name].set(key, { labels, value: (counted[name].get(key)?.value ?? 0) + value });
+  };
   return {
-    registry,
+    idleMs,
+    read(shown) {
+      const values = shown === 'all' ? (before ?? counted) : counted;
+      if (shown === 'all') before = null;
+      return forEachCounter((name) => {
+        if (shown !== 'rules') return [...new Map([...ZEROS[name], ...values[name]]).values()];
+        return isReadByRules(name) ? [...values[name].values()] : [];
+      });
+    },
     countRequest({ method, path, status, durationMs }) {
       const endpoint = nameEndpoint(method, path);
       add('requests_total', { endpoint, status: nameStatus(status) }, 1);
@@ -119,6 +147,18 @@ export function makeRecorder(): Recorder {
       add('rows_total', { resource, outcome: 'deleted' }, rows_deleted);
     },
   };
+}
+
+export function isReadByRules(name: CounterName): boolean {
+  return (COUNTERS[name] as CounterDeclaration).isReadByRules === true;
+}
+
+function forEachCounter<Result>(of: (name: CounterName) => Result): Record<CounterName, Result> {
+  return Object.fromEntries(NAMES.map((name) => [name, of(name)])) as Record<CounterName, Result>;
+}
+
+function keyOf(labels: Labels): string {
+  return Object.values(labels).join(' ');
 }
 
 /** Returns every combination of the labels' values. */

@@ -6,17 +6,7 @@ import type { NextPoll } from '../../reports/read-activity.ts';
 import { durationOf, momentOf } from '../cells.ts';
 import { type Html, html } from '../html.ts';
 import { section } from '../section.ts';
-
-export interface Upcoming {
-  /** Such as: full sync. */
-  readonly what: string;
-  /** In milliseconds since 1970. */
-  readonly atMs: number;
-  /** The same in the schedule's time zone, and in UTC. */
-  readonly moment: string;
-  /** The variable with its schedule. */
-  readonly variable: string;
-}
+import type { Upcoming } from '../view.ts';
 
 export interface UpcomingFacts {
   readonly now: Timestamp;

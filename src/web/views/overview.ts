@@ -1,6 +1,5 @@
 // The first view: verdict, charts of the last days, payments, request budget, runs, freshness, schedules and alerts.
 
-import type { RateLimit } from '../../config/program/rate-limit.ts';
 import { readNow } from '../../db/clock.ts';
 import { readMemoized } from '../../reports/figure.ts';
 import { findConcerns } from '../../reports/find-concerns.ts';
@@ -19,48 +18,40 @@ import { showAlerts } from '../overview/alerts.ts';
 import { showBudget } from '../overview/budget.ts';
 import { showFreshness } from '../overview/freshness.ts';
 import { showRunning } from '../overview/running.ts';
-import { showUpcoming, type Upcoming } from '../overview/upcoming.ts';
+import { showUpcoming } from '../overview/upcoming.ts';
 import { showVerdict } from '../overview/verdict.ts';
 import { section } from '../section.ts';
 import type { View } from '../view.ts';
 
-/** From the configuration: the database has none of it. */
-export interface OverviewFacts {
-  readonly rateLimit: RateLimit;
-  /** Returns the next run of each schedule of this process after a moment. */
-  readonly findNext: (nowMs: number) => readonly Upcoming[];
-}
-
 const RESOLVED_SHOWN = 5;
 const DAYS_SHOWN = 30;
 
-export function makeOverviewView({ rateLimit, findNext }: OverviewFacts): View {
-  return {
-    path: '/',
-    label: 'Overview',
-    async read(deps, request) {
-      const { href } = request;
-      const { maxAgeSeconds } = deps;
-      const shown = await readHealth(deps, readMemoized);
-      const { health, sql } = shown;
-      const now = await readNow(deps.db);
-      const pending = await readPending(deps);
-      const { growth } = await readMemoizedGrowth(deps);
-      const concerns = findConcerns(health, { maxAgeSeconds, growth });
-      const running = await readRunning(deps);
-      const uses = await readPermitUse(deps);
-      const upcoming = {
-        now,
-        scheduled: findNext(Date.parse(now)),
-        nextPoll: await readNextPoll(deps),
-        nextTry: pending.rows[0]?.next_attempt_at ?? null,
-      };
-      const funnel = await readFunnel(deps, DAYS_SHOWN);
-      const states = await readPaymentStates(deps, readMemoized);
-      const runs = await readRunSeries(deps, { resource: null, state: null });
-      return {
-        title: concerns.length === 0 ? 'All is well' : 'Not well',
-        body: html`${showVerdict(shown, concerns, request)}
+export const overviewView: View = {
+  path: '/',
+  label: 'Overview',
+  async read(deps, request) {
+    const { href, program } = request;
+    const { maxAgeSeconds, rateLimit, findNext } = deps;
+    const shown = await readHealth(deps, readMemoized);
+    const { health, sql } = shown;
+    const now = await readNow(deps.db);
+    const pending = await readPending(deps);
+    const { growth } = await readMemoizedGrowth(deps);
+    const concerns = findConcerns(health, { maxAgeSeconds, growth, program });
+    const running = await readRunning(deps);
+    const uses = await readPermitUse(deps);
+    const upcoming = {
+      now,
+      scheduled: findNext(Date.parse(now)),
+      nextPoll: await readNextPoll(deps),
+      nextTry: pending.rows[0]?.next_attempt_at ?? null,
+    };
+    const funnel = await readFunnel(deps, DAYS_SHOWN);
+    const states = await readPaymentStates(deps, readMemoized);
+    const runs = await readRunSeries(deps, { resource: null, state: null });
+    return {
+      title: concerns.length === 0 ? 'All is well' : 'Not well',
+      body: html`${showVerdict(shown, concerns, request)}
 <div class="grid">
 ${section({
   id: 'funnel',
@@ -91,7 +82,6 @@ ${showRunning(href, running, pending)}
 ${showFreshness(shown, maxAgeSeconds)}
 ${showUpcoming(upcoming)}
 ${showAlerts(await readAlerts(deps, RESOLVED_SHOWN))}`,
-      };
-    },
-  };
-}
+    };
+  },
+};

@@ -4,6 +4,7 @@ import { formatCount } from '../../contract/format.ts';
 import { displayZone } from '../../contract/time-zone.ts';
 import { readMemoized } from '../../reports/figure.ts';
 import { addMonths, readPaid, spanOfMonth, thisMonth } from '../../reports/read-paid.ts';
+import { command } from '../cells.ts';
 import { type Html, html } from '../html.ts';
 import { describeAffiliate } from '../payment-words.ts';
 import { withQuery } from '../query.ts';
@@ -36,7 +37,7 @@ export async function paidSection(deps: ViewDeps, request: ViewRequest): Promise
       caption: 'Sums of what was paid, by currency and affiliate',
       none: html`<p>The mirror has no commission as paid in this month.</p>${months}`,
       note: html`${months}
-${figure.rows.length === MOST_LINES && html`<p class="quiet">The first ${MOST_LINES} lines; all: <code class="run">affiliate-mirror commissions paid --month ${month}</code>.</p>`}`,
+${figure.rows.length === MOST_LINES && html`<p class="quiet">The first ${MOST_LINES} lines; all: ${command(request, `commissions paid --month ${month}`)}.</p>`}`,
     },
     [
       column('currency', ({ currency }) => currency ?? 'not known'),

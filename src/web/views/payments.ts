@@ -13,7 +13,7 @@ import {
 } from '../../reports/read-payment-sums.ts';
 import { readPaymentStates } from '../../reports/read-payments.ts';
 import { readPayoutStates } from '../../reports/read-payouts.ts';
-import { durationOf, momentOf, momentOrNothing, orNothing, tookOf } from '../cells.ts';
+import { command, durationOf, momentOf, momentOrNothing, orNothing, tookOf } from '../cells.ts';
 import { type Html, html } from '../html.ts';
 import { pager } from '../pager.ts';
 import { batchPath, describeStates, long, METHODS, STATE_WORDS, sumsTable } from '../payment-words.ts';
@@ -39,7 +39,7 @@ ${
   html`${await statesSection(deps, request)}
 ${await oldestSection(deps, request)}
 ${request.mayReadPeople && (await reasonsSection(deps))}
-${await payoutsSection(deps)}
+${await payoutsSection(deps, request)}
 ${await paidSection(deps, request)}
 ${await sumsSection(deps)}
 ${await attemptsSection(deps)}`
@@ -49,16 +49,19 @@ ${await batchesSection(deps, request, before)}`,
   },
 };
 
-const NOTHING_ASKED = html`<p>Nothing was asked for yet. Finance asks with <code class="run">affiliate-mirror commissions apply FILE</code>.</p>`;
+function sayNothingAsked(request: ViewRequest): Html {
+  return html`<p>Nothing was asked for yet. Finance asks with ${command(request, 'commissions apply FILE')}.</p>`;
+}
 
-async function statesSection(deps: ViewDeps, { href }: ViewRequest): Promise<Html> {
+async function statesSection(deps: ViewDeps, request: ViewRequest): Promise<Html> {
+  const { href } = request;
   return tableSection(
     await readPaymentStates(deps, readMemoized),
     {
       id: 'states',
       title: 'Requests by state',
       caption: 'How many requests are in each state',
-      none: NOTHING_ASKED,
+      none: sayNothingAsked(request),
     },
     [
       column(
@@ -118,7 +121,7 @@ async function sumsSection(deps: ViewDeps): Promise<Html> {
 }
 
 /** Returns null unless the API lists its payouts. */
-async function payoutsSection(deps: ViewDeps): Promise<Html | null> {
+async function payoutsSection(deps: ViewDeps, request: ViewRequest): Promise<Html | null> {
   const lists = await readOptionalLists(deps);
   if (!lists.rows.some(({ resource, is_used }) => resource === 'payouts' && is_used)) return null;
   return tableSection(
@@ -128,7 +131,7 @@ async function payoutsSection(deps: ViewDeps): Promise<Html | null> {
       title: 'Payouts of the affiliate program by state',
       caption: 'How many payouts are in each state, by currency',
       none: html`<p>The mirror has no payout yet.</p>`,
-      note: html`<p class="quiet">As of the last sync. Those that are to be paid: <code class="run">affiliate-mirror payouts list</code>.</p>`,
+      note: html`<p class="quiet">As of the last sync. Those that are to be paid: ${command(request, 'payouts list')}.</p>`,
     },
     [
       column('state', ({ state }) => stateMark(state)),
@@ -165,7 +168,7 @@ async function batchesSection(deps: ViewDeps, request: ViewRequest, before: numb
   const { href, mayReadPeople } = request;
   const figure = await readBatches(deps, { before, isFull: mayReadPeople });
   const { rows, next } = figure;
-  const none = before === null ? NOTHING_ASKED : html`<p>There are no earlier ones.</p>`;
+  const none = before === null ? sayNothingAsked(request) : html`<p>There are no earlier ones.</p>`;
   return section({
     id: 'batches',
     title: before === null ? 'Batches' : 'Earlier batches',

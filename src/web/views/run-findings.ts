@@ -4,7 +4,7 @@ import { counted, formatCount } from '../../contract/format.ts';
 import type { Figure } from '../../reports/figure.ts';
 import { type NamedHeldBack, readHeldBackOfRun } from '../../reports/read-held-back.ts';
 import { type RejectedRecord, type RunDetails, type RunDrift, readRejected } from '../../reports/read-run.ts';
-import { momentOf, momentOrNothing, orNothing } from '../cells.ts';
+import { command, momentOf, momentOrNothing, orNothing } from '../cells.ts';
 import { type Html, html } from '../html.ts';
 import { pager } from '../pager.ts';
 import { readId, readText } from '../query.ts';
@@ -99,7 +99,7 @@ export async function heldBackSection(deps: ViewDeps, request: ViewRequest, run:
     body: html`${
       rows.length === 0
         ? html`<p>${after !== null ? 'No more.' : run.deletes_held_back === 0 ? 'None.' : 'None is left: a later run found them again, or marked them deleted.'}</p>`
-        : html`<p>The API seems to have these records no longer, and they are not marked deleted. To accept them, run <code class="run">affiliate-mirror deletions list ${run.resource}</code>.</p>
+        : html`<p>The API seems to have these records no longer, and they are not marked deleted. To accept them, run ${command(request, `deletions list ${run.resource}`)}.</p>
 ${table('Rows that the run held back', rows, [
   column('record', ({ record_id }) => html`<code>${record_id}</code>`),
   column('held back since', ({ held_back_at }) => momentOf(held_back_at)),

@@ -4,7 +4,7 @@ import { formatCount } from '../../contract/format.ts';
 import { LISTED_RESOURCES } from '../../contract/resources.ts';
 import { runState } from '../../reports/fields.ts';
 import { type RunLine, readRunLog, readRunSeries } from '../../reports/read-runs.ts';
-import { momentOf, tookOf } from '../cells.ts';
+import { command, momentOf, tookOf } from '../cells.ts';
 import { drawRuns } from '../charts/run-chart.ts';
 import { type Html, html } from '../html.ts';
 import { pager } from '../pager.ts';
@@ -29,7 +29,7 @@ export const runsView: View = {
     const isFiltered = filter.resource !== null || filter.state !== null;
     const none = isFiltered
       ? html`<p>No run matches. <a href="${href('/runs')}">All runs</a></p>`
-      : html`<p>Nothing was synced yet. The first run begins with <code class="run">affiliate-mirror sync</code>, or by a worker's schedule.</p>`;
+      : html`<p>Nothing was synced yet. The first run begins with ${command(request, 'sync')}, or by a worker's schedule.</p>`;
     return {
       title: 'Runs',
       body: html`<h1>Runs</h1>

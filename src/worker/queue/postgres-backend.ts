@@ -12,7 +12,7 @@ import { asMismatch } from './queue-tables.ts';
  * One listens. The others end jobs, each by a commit: Postgres writes out several of these at once. At rest two are
  * open besides.
  */
-const MOST_CONNECTIONS = 5;
+const MOST_CONNECTIONS = 4;
 /** The longest wait for a connection. */
 const CONNECT_TIMEOUT_MS = 5000;
 

@@ -6,12 +6,12 @@ import { type Database, makeDatabase } from '../../../src/db/database.ts';
 import { openRun } from '../../../src/mirror/runs/open-run.ts';
 import { type OwnRun, saveProgress, stopRun } from '../../../src/mirror/runs/sync-runs.ts';
 import { type EvaluateOptions, evaluateAlerts } from '../../../src/observe/alerts/evaluate.ts';
-import { claimNotice } from '../../../src/observe/alerts/outbox.ts';
+import { claimNotices, type DueNotice } from '../../../src/observe/alerts/outbox.ts';
 import { ALERT_TIMINGS } from '../../../src/observe/alerts/timings.ts';
 import { findConcerns } from '../../../src/reports/find-concerns.ts';
 import { readHealth } from '../../../src/reports/read-health.ts';
 import type { TestDatabase } from '../../support/database.ts';
-import { makeScraper, readValue } from '../metrics/scrape.ts';
+import { makeScraper, observe, readValue } from '../metrics/scrape.ts';
 import { createWellMirror, FAST, readAlertStates, readNotices, refuseSecret } from './watching.ts';
 
 let database: TestDatabase;
@@ -30,11 +30,17 @@ const OPTIONS: EvaluateOptions = {
   isQueueAway: false,
 };
 
+/** Of the last look. */
+let due: DueNotice[] = [];
+
 /** Looks; returns what was logged. */
 async function evaluateNow(options: Partial<EvaluateOptions> = {}): Promise<string[]> {
   const lines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) });
-  expect(await evaluateAlerts({ db, mirrorSchema: 'mirror', log }, { ...OPTIONS, ...options })).toBe(true);
+  const reader = { db, mirrorSchema: 'mirror', log };
+  const { hasEvaluated, pending } = await evaluateAlerts(reader, { ...OPTIONS, ...options });
+  expect(hasEvaluated).toBe(true);
+  due = pending.map((notice) => ({ ...notice, program: observe(db) }));
   return lines.map((line) => Object(line).msg);
 }
 
@@ -53,17 +59,17 @@ const age = (minutes: number) =>
 test('while one worker looks another one does not, nor waits for it', async () => {
   const looking = await database.pool.connect();
   const name = new URL(database.url).pathname.slice(1);
-  const log = pino({ level: 'silent' });
+  const reader = { db, mirrorSchema: 'mirror', log: pino({ level: 'silent' }) };
   try {
     // On every later connection, whoever waits for a lock fails.
     await looking.query(`alter database ${name} set lock_timeout = '10ms'`);
     await looking.query('begin');
     await looking.query('select from alert_watch for update');
     await refuseSecret(database);
-    expect(await evaluateAlerts({ db, mirrorSchema: 'mirror', log }, OPTIONS)).toBe(false);
+    expect((await evaluateAlerts(reader, OPTIONS)).hasEvaluated).toBe(false);
     await looking.query('commit');
     expect(await readAlertStates(database)).toEqual([]);
-    expect(await evaluateAlerts({ db, mirrorSchema: 'mirror', log }, OPTIONS)).toBe(true);
+    expect((await evaluateAlerts(reader, OPTIONS)).hasEvaluated).toBe(true);
     expect(await readAlertStates(database)).toEqual(['secret_refused open']);
   } finally {
     looking.release();
@@ -81,9 +87,8 @@ describe('the rest after a look', () => {
   test('has a longest', async () => {
     await evaluateNow({ timings: { ...OPTIONS.timings, restFactor: 1e9 } });
     expect(await readRest()).toBeLessThanOrEqual(ALERT_TIMINGS.longestRestMs);
-    expect(
-      await evaluateAlerts({ db, mirrorSchema: 'mirror', log: pino({ level: 'silent' }) }, OPTIONS),
-    ).toBe(false);
+    const reader = { db, mirrorSchema: 'mirror', log: pino({ level: 'silent' }) };
+    expect((await evaluateAlerts(reader, OPTIONS)).hasEvaluated).toBe(false);
   });
 });
 
@@ -173,7 +178,7 @@ test('a channel that is set up later is sent what is open, and the other one no 
 test('what is well again while its message is on its way is followed by the word that it is', async () => {
   await refuseSecret(database);
   await evaluateNow({ channels: ['webhook'] });
-  await claimNotice(db, 'webhook', ALERT_TIMINGS);
+  await claimNotices(due, ALERT_TIMINGS);
   await refuseSecret(database, false);
   await evaluateNow({ channels: ['webhook'] });
   expect(await readNotices(database)).toMatchObject([

@@ -3,14 +3,16 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { makeLogger } from '../../../src/base/log.ts';
 import { makeDatabase } from '../../../src/db/database.ts';
+import { transact } from '../../../src/db/transact.ts';
 import { makeEmail } from '../../../src/observe/alerts/email.ts';
 import type { Channel } from '../../../src/observe/alerts/message.ts';
 import { describeTest } from '../../../src/observe/alerts/message.ts';
+import { readPending } from '../../../src/observe/alerts/outbox.ts';
 import { sendDue } from '../../../src/observe/alerts/send-due.ts';
 import { ALERT_TIMINGS } from '../../../src/observe/alerts/timings.ts';
 import { makeWebhook } from '../../../src/observe/alerts/webhook.ts';
+import { observe } from '../metrics/scrape.ts';
 import { startReceiver } from './receivers.ts';
 import { createWellMirror, readNotices } from './watching.ts';
 
@@ -34,7 +36,9 @@ test('a worker that stops while its message is under way waits for the answer, a
     )
     insert into alert_notices (alert_id, kind, channel) select id, 'opened', 'webhook' from alert`);
   const webhook = makeWebhook({ url: receiver.url, proxy: null });
-  const sending = sendDue({ db, log: makeLogger('silent') }, webhook, ALERT_TIMINGS, stopping.signal);
+  const pending = await transact(db, (trx) => readPending(trx, ['webhook']));
+  const due = pending.map((notice) => ({ ...notice, program: observe(db) }));
+  const sending = sendDue(webhook, [[...due, ...due]], ALERT_TIMINGS, stopping.signal);
   await expect(sending).rejects.toThrow('stopped');
   expect(await readNotices(database)).toMatchObject([{ state: 'sent' }]);
 });

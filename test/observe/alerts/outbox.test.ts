@@ -1,11 +1,13 @@
 // The messages as rows: who may send one, and what is known of it afterwards.
 
 import { beforeEach, expect, test } from 'vitest';
-import { makeLogger } from '../../../src/base/log.ts';
 import type { Database } from '../../../src/db/database.ts';
+import { transact } from '../../../src/db/transact.ts';
 import {
-  claimNotice,
+  claimNotices,
+  type DueNotice,
   putOff,
+  readPending,
   settleSent,
   settleUnsent,
   tryAgainNow,
@@ -14,6 +16,7 @@ import { sendDue } from '../../../src/observe/alerts/send-due.ts';
 import { ALERT_TIMINGS } from '../../../src/observe/alerts/timings.ts';
 import { makeWebhook } from '../../../src/observe/alerts/webhook.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { observe } from '../metrics/scrape.ts';
 
 let pool: TestDatabase['pool'];
 let db: Database;
@@ -27,7 +30,11 @@ beforeEach(async () => {
     insert into alert_notices (alert_id, kind, channel) select id, 'opened', 'webhook' from alert`);
 });
 
-const claim = () => claimNotice(db, 'webhook', ALERT_TIMINGS);
+const readDue = async (): Promise<DueNotice[]> => {
+  const pending = await transact(db, (trx) => readPending(trx, ['webhook']));
+  return pending.map((notice) => ({ ...notice, program: observe(db) }));
+};
+const claim = async () => (await claimNotices(await readDue(), ALERT_TIMINGS))[0] ?? null;
 const read = async () => {
   const { rows } = await pool.query(
     'select state, is_in_doubt, attempts, next_attempt_at <= clock_timestamp() as is_due from alert_notices',
@@ -50,9 +57,9 @@ test('what was sent is noted as sent, also where another worker has given it up 
   await endClaim();
   const second = await claim();
   if (first === null || second === null) throw new Error('nothing was claimed');
-  await settleUnsent(db, second, { state: 'given_up', code: 'HTTP_400' });
+  await settleUnsent([second], { state: 'given_up', code: 'HTTP_400' });
   expect(await read()).toMatchObject({ state: 'given_up' });
-  await settleSent(db, first);
+  await settleSent([first]);
   expect(await read()).toMatchObject({ state: 'sent', is_in_doubt: false });
 });
 
@@ -62,8 +69,8 @@ test('a worker whose claim has ended leaves the message to the one that has it, 
   await claim();
   if (first === null) throw new Error('nothing was claimed');
   const before = await read();
-  await putOff(db, first, { reasonCode: 'ETIMEDOUT', mayHaveArrived: true }, 0);
-  await settleUnsent(db, first, { state: 'given_up', code: 'HTTP_400' });
+  await putOff([first], { reasonCode: 'ETIMEDOUT', mayHaveArrived: true }, 0);
+  await settleUnsent([first], { state: 'given_up', code: 'HTTP_400' });
   expect(await read()).toEqual(before);
   expect(await claim()).toBe(null);
 });
@@ -72,7 +79,7 @@ test('a doubt stays, whatever keeps the message from arriving after that', async
   const fail = async (mayHaveArrived: boolean) => {
     const notice = await claim();
     if (notice === null) throw new Error('nothing was claimed');
-    await putOff(db, notice, { reasonCode: 'ETIMEDOUT', mayHaveArrived }, 0);
+    await putOff([notice], { reasonCode: 'ETIMEDOUT', mayHaveArrived }, 0);
   };
   await fail(true);
   await fail(false);
@@ -95,7 +102,7 @@ test.each([
   await pool.query('update alert_notices set made_at = now() - make_interval(days => $1)', [days]);
   // Nobody listens there.
   const webhook = makeWebhook({ url: 'http://127.0.0.1:9', proxy: null });
-  await sendDue({ db, log: makeLogger('silent') }, webhook, ALERT_TIMINGS, new AbortController().signal);
+  await sendDue(webhook, [await readDue()], ALERT_TIMINGS, new AbortController().signal);
   expect(await read()).toMatchObject({ state, attempts: 1, is_in_doubt: false });
 });
 

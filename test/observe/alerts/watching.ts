@@ -9,12 +9,15 @@ import { makeDatabase } from '../../../src/db/database.ts';
 import type { Channel } from '../../../src/observe/alerts/message.ts';
 import { ALERT_TIMINGS, type AlertTimings } from '../../../src/observe/alerts/timings.ts';
 import { watchAlerts } from '../../../src/observe/alerts/watch.ts';
-import { type Growth, readGrowth } from '../../../src/reports/read-growth.ts';
+import { makeFigureCache } from '../../../src/observe/metrics/figure-cache.ts';
+import type { GrowthDeps } from '../../../src/reports/read-growth.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { observe } from '../metrics/scrape.ts';
 
 export const FAST: AlertTimings = {
   ...ALERT_TIMINGS,
   evaluateEveryMs: 50,
+  evaluateListedEveryMs: 50,
   restFactor: 0,
   firstPauseMs: 50,
   longestPauseMs: 300,
@@ -39,26 +42,23 @@ export interface WatcherSettings {
   readonly log?: Logger;
   readonly timings?: Partial<AlertTimings>;
   readonly checkQueue?: () => Promise<unknown>;
-  readonly readGrowth?: () => Promise<Growth>;
+  readonly readSpace?: GrowthDeps['readSpace'];
 }
 
 /** Returns a watcher with connections of its own; it ends with the test. */
 export function startWatcher(database: TestDatabase, settings: WatcherSettings = {}): Watcher {
   const { log = makeLogger('silent') } = settings;
+  const { readSpace = async () => null } = settings;
   const pool = makePool({ log }, { url: database.url, schema: 'mirror', max: 3, applicationName: 'watcher' });
   const stopping = new AbortController();
   const warnings: unknown[] = [];
-  const db = makeDatabase(pool);
+  const program = observe(makeDatabase(pool), { log, readSpace });
   const watching = watchAlerts(
     {
-      db,
-      mirrorSchema: 'mirror',
-      log,
+      programs: () => [program],
+      figures: makeFigureCache(),
       channels: settings.channels ?? [],
       checkQueue: settings.checkQueue ?? (async () => {}),
-      readGrowth:
-        settings.readGrowth ??
-        (async () => (await readGrowth({ db, mirrorSchema: 'mirror', readSpace: async () => null })).growth),
       warn: (error) => warnings.push(error),
     },
     { signal: stopping.signal, maxAgeSeconds: 26 * 3600, timings: { ...FAST, ...settings.timings } },

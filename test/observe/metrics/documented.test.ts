@@ -7,6 +7,9 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { METRICS } from '../../../src/observe/metrics/make-metrics.ts';
 import { PREFIX } from '../../../src/observe/metrics/metric.ts';
+import { PROCESS_METRICS } from '../../../src/observe/metrics/process-metrics.ts';
+import { COUNTERS, type CounterName, isReadByRules } from '../../../src/observe/metrics/recorder.ts';
+import { PROGRAM_METRICS } from '../../../src/observe/metrics/registries.ts';
 import { buildDashboard, DASHBOARD_FILE, describeDashboard } from '../../../tools/dashboard/dashboard.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { ROOT, readTable } from '../../support/read-docs.ts';
@@ -14,7 +17,7 @@ import { makeScraper, namesOf } from './scrape.ts';
 
 const PAGE = 'docs/metrics.md';
 const HEADER = ['name', 'type', 'labels', 'meaning'];
-const OURS = ['Of the mirror', 'Of payments, request budget and queue', 'Of a worker'].flatMap((heading) =>
+const OURS = ['Of the mirror', 'Of payments and request budget', 'Of a worker'].flatMap((heading) =>
   readTable(PAGE, heading, HEADER),
 );
 
@@ -70,6 +73,17 @@ test('every metric that an alert or the dashboard names is in a scrape', async (
   expect([...new Set(used)].filter((name) => !names.includes(name))).toEqual([]);
 });
 
+test('a program at rest has the metrics that an alert reads, and no others', () => {
+  const shown = [
+    ...PROGRAM_METRICS.filter((metric) => metric.isReadByRules !== undefined).map(({ name }) => name),
+    ...(Object.keys(COUNTERS) as CounterName[]).filter(isReadByRules),
+  ];
+  const ofProcess = PROCESS_METRICS.map(({ name }) => PREFIX + name);
+  const read = RULES.flatMap(({ expr, annotations }) => metricsIn(`${expr} ${annotations['description']}`));
+  const ofPrograms = read.filter((name) => name.startsWith(PREFIX) && !ofProcess.includes(name));
+  expect(shown.map((name) => PREFIX + name).toSorted()).toEqual([...new Set(ofPrograms)].toSorted());
+});
+
 test('the dashboard that is published is the one of the code', () => {
   expect(readFileSync(DASHBOARD_FILE, 'utf8'), 'run "npm run docs"').toBe(describeDashboard());
 });
@@ -82,7 +96,7 @@ test('every alert says what is wrong, what that means and which command fixes it
     expect(alert).toMatch(/^AffiliateMirror[A-Z]/);
     expect(['critical', 'warning', 'info'], alert).toContain(labels.severity);
     expect(Object.keys(annotations), alert).toEqual(['summary', 'description', 'fix']);
-    const [program, command] = annotations['fix']?.split(' ') ?? [];
+    const [program, command] = annotations['fix']?.split(/[ {]/) ?? [];
     expect(program, alert).toBe('affiliate-mirror');
     expect(commands, alert).toContain(command);
   }
@@ -93,7 +107,9 @@ test('every alert has a test in which it fires, and is over', () => {
   const tests: readonly RuleTest[] = files.flatMap((file) => parse(readFileSync(file, 'utf8')).tests);
   const firing = tests.flatMap(({ promql_expr_test: steps = [] }) => {
     expect(steps.at(-1)?.exp_samples ?? []).toEqual([]);
-    return steps.flatMap(({ exp_samples }) => exp_samples.map(({ labels }) => labels));
+    return steps.flatMap(({ exp_samples }) =>
+      exp_samples.map(({ labels }) => /alertname="(\w+)"/.exec(labels)?.[1] ?? labels),
+    );
   });
-  expect(firing.toSorted()).toEqual(RULES.map(({ alert }) => `{alertname="${alert}"}`).toSorted());
+  expect([...new Set(firing)].toSorted()).toEqual(RULES.map(({ alert }) => alert).toSorted());
 });

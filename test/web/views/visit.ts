@@ -1,10 +1,10 @@
 // Looks at a page as its server does: asks it for its content, and takes the markup apart.
 
-import { MONEY } from '../../../src/contract/money.ts';
 import type { Pool } from '../../../src/db/connect/shared-pool.ts';
 import { makeDatabase } from '../../../src/db/database.ts';
 import type { DiskSpace } from '../../../src/reports/read-growth.ts';
 import type { View, ViewContent, ViewRequest } from '../../../src/web/view.ts';
+import { viewDepsOf } from '../../support/status-page.ts';
 
 export interface Visit {
   readonly content: ViewContent;
@@ -25,14 +25,9 @@ export interface Asked {
 /** Returns the page, read anew: no figures of an earlier visit are kept. */
 export async function visit(pool: Pool, page: View, asked: Asked = {}): Promise<Visit> {
   const { params = {}, query = {}, mayReadPeople = false, space = null } = asked;
-  const deps = {
-    db: makeDatabase(pool),
-    mirrorSchema: 'mirror',
-    money: MONEY.minor,
-    maxAgeSeconds: 93_600,
-    readSpace: async () => space,
-  };
-  const content = await page.read(deps, { params, query, mayReadPeople, href: (path) => `/site${path}` });
+  const deps = { ...viewDepsOf(makeDatabase(pool), 'mirror'), readSpace: async () => space };
+  const request = { params, query, mayReadPeople, href: (path: string) => `/site${path}`, program: null };
+  const content = await page.read(deps, request);
   const html = content.body.text;
   return { content, html, text: textOf(html) };
 }
