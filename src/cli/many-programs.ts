@@ -13,7 +13,7 @@ import type { ExitCode } from './exit-code.ts';
 import { type Lifetime, openScope, Stopped } from './lifetime.ts';
 import { openDatabase } from './open-database.ts';
 import { print, printError, printJson } from './output/print.ts';
-import { makeProgram, type Program, startOf } from './program.ts';
+import { makeProgram, nameProgram, type Program, startOf } from './program.ts';
 import { reportError } from './report-error.ts';
 
 type Named = Pick<ProgramConfig, 'name'>;
@@ -42,7 +42,7 @@ export async function openPrograms(
     isForMany,
   });
   const [first, ...others] = configs;
-  const make = (config: Config) => makeProgram(database, { config, log, lifetime });
+  const make = (config: Config) => makeProgram(database, { config, log: nameProgram(log, config), lifetime });
   return [make(first), ...others.map(make)];
 }
 
@@ -61,10 +61,10 @@ export interface Worked<Document> {
   readonly document: Document;
 }
 
-export interface WorkedOn<Of extends Named, Document> {
+export interface WorkedOn<Of extends Named, Done> {
   readonly program: Of;
   /** Null if it failed, or the command was stopped before it. */
-  readonly worked: Worked<Document> | null;
+  readonly worked: Done | null;
   /** Null if it succeeded. */
   readonly failure: Failure | null;
 }
@@ -82,13 +82,13 @@ export type Failure = z.infer<typeof failure>;
  *
  * Throws: the error of a program that the environment describes.
  */
-export async function workOnEach<Of extends Named, Document>(
+export async function workOnEach<Of extends Named, Done extends Worked<unknown>>(
   programs: readonly Of[],
   { signal, concurrency = 1 }: { signal: AbortSignal; concurrency?: number },
-  work: (program: Of) => Promise<Worked<Document>>,
-): Promise<{ exitCode: ExitCode; results: readonly WorkedOn<Of, Document>[] }> {
+  work: (program: Of) => Promise<Done>,
+): Promise<{ exitCode: ExitCode; results: readonly WorkedOn<Of, Done>[] }> {
   const exitCodes: ExitCode[] = [];
-  const attempt = async (program: Of): Promise<WorkedOn<Of, Document>> => {
+  const attempt = async (program: Of): Promise<WorkedOn<Of, Done>> => {
     if (program.name === null) return { program, worked: await work(program), failure: null };
     if (signal.aborted) return { program, worked: null, failure: null };
     try {
@@ -108,19 +108,25 @@ export async function workOnEach<Of extends Named, Document>(
   return { exitCode: worstOf(exitCodes), results };
 }
 
-/** Prints what the work returns: the line or the document of each, or with `isJson` one document. */
+interface Showing<Of, Document> {
+  readonly signal: AbortSignal;
+  readonly concurrency?: number;
+  readonly isJson: boolean;
+  /** The first line of a listed program begins with its name. */
+  readonly describe: (document: Document, program: Of) => readonly string[];
+}
+
+/** Prints what the work returns: the lines of each, or with `isJson` one document. */
 export async function showEach<Of extends Named, Document extends object>(
   programs: readonly Of[],
-  {
-    isJson,
-    describe,
-    ...how
-  }: { signal: AbortSignal; isJson: boolean; describe: (document: Document) => readonly string[] },
+  { isJson, describe, ...how }: Showing<Of, Document>,
   work: (program: Of) => Promise<Worked<Document>>,
 ): Promise<ExitCode> {
   const { exitCode, results } = await workOnEach(programs, how, async (program) => {
     const worked = await work(program);
-    if (!isJson) for (const line of describe(worked.document)) print(`${startOf(program)}${line}`);
+    const [first, ...others] = isJson ? [] : describe(worked.document, program);
+    if (first !== undefined) print(`${startOf(program)}${first}`);
+    for (const line of others) print(line);
     return worked;
   });
   if (isJson) printJson(areListed(programs) ? documentOf(results) : results[0]?.worked?.document);
@@ -128,7 +134,7 @@ export async function showEach<Of extends Named, Document extends object>(
 }
 
 /** Returns the document of listed programs, as `ofPrograms` describes it. */
-export function documentOf(results: readonly WorkedOn<Named, object>[]): { programs: object[] } {
+export function documentOf(results: readonly WorkedOn<Named, Worked<object>>[]): { programs: object[] } {
   return {
     programs: results.flatMap(({ program: { name: program }, worked, failure: error }) => {
       if (worked !== null) return [{ program, ...worked.document }];

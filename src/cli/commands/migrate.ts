@@ -79,7 +79,8 @@ async function migrate(cli: Cli, lifetime: Lifetime, flags: MigrateFlags): Promi
   const how = {
     signal: lifetime.signal,
     isJson: flags.json === true,
-    describe: queue === null ? describe : describeShortly,
+    describe: (document: MigrateDocument) =>
+      queue === null ? describe(document) : describeShortly(document),
   };
   const exitCode = await showEach(programs, how, async (program) => {
     const document = await migrateOne(program, { queue: queue ?? program.mirrorSchema, isDryRun });
@@ -120,11 +121,12 @@ function migrateQueueOf({ pool, database, process }: Program, mirrorSchema: stri
   return migrateQueue(pool, { redisUrl: process.redisUrl, mirrorSchema, databaseUrl: database.url });
 }
 
-/** Returns the lines of one among many: the files are the same for all. */
+/** Returns the line of one among many: the files are the same for all. */
 function describeShortly(result: MigrateDocument): string[] {
   const { dry_run, migrations } = result;
   const files = counted(migrations.length, 'migration');
-  return describe(result, migrations.length === 0 ? [] : [`${dry_run ? 'would apply' : 'applied'} ${files}`]);
+  const applied = migrations.length === 0 ? [] : [`${dry_run ? 'would apply' : 'applied'} ${files}`];
+  return [describe(result, applied).join('; ')];
 }
 
 function describe(

@@ -16,6 +16,7 @@ import { totalsByState } from '../../payments/totals-by-state.ts';
 import { BAD_STATES, UNMET_STATES } from '../../payments/update-request.ts';
 import { outcomeOf } from '../../payments/update-words.ts';
 import { writerConcurrency } from '../../payments/write/writer-concurrency.ts';
+import { commandFor } from '../../reports/concern-advice.ts';
 import type { ConnectedProgram } from '../connect-program.ts';
 import type { DryRunDocument, QueuedDocument, WaitedDocument } from '../documents/commissions.ts';
 import type { ExitCode } from '../exit-code.ts';
@@ -23,7 +24,7 @@ import { Stopped } from '../lifetime.ts';
 import { nameUser } from '../name-user.ts';
 import { isForPeople, type OutputFlags, printListing } from '../output/format.ts';
 import { print, printError } from '../output/print.ts';
-import { optionOf, type Program, startOf } from '../program.ts';
+import { type Program, startOf } from '../program.ts';
 import {
   askedListing,
   describeSent,
@@ -120,7 +121,7 @@ async function reportQueued(program: Program, asked: AskedBatch, flags: QueueFla
   }
   if (queued > 0) {
     printError(
-      `a running worker applies them; --wait does it here and now. To see how far they are: affiliate-mirror ${groupOf(asked.rows)} status ${batchId}${optionOf(program)}`,
+      `a running worker applies them; --wait does it here and now. To see how far they are: ${commandFor(program.name, `affiliate-mirror ${groupOf(asked.rows)} status ${batchId}`)}`,
     );
   } else {
     const before = answers.map((answer) => ({ ...answer, ended_before: answer.state !== 'pending' }));

@@ -5,11 +5,11 @@ import type { Logger } from '../../base/log.ts';
 import { countStates } from '../../payments/select-requests.ts';
 import type { StateCounts } from '../../payments/write/await-updates.ts';
 import { writerConcurrency } from '../../payments/write/writer-concurrency.ts';
+import { commandFor } from '../../reports/concern-advice.ts';
 import type { ConnectedProgram } from '../connect-program.ts';
 import { Stopped } from '../lifetime.ts';
 import { printError } from '../output/print.ts';
 import { type BudgetWaitNote, makeProgress } from '../output/progress.ts';
-import { optionOf } from '../program.ts';
 import { describeCounts } from './listings.ts';
 
 interface Named {
@@ -57,7 +57,7 @@ async function describeReached(
   const cancel =
     what === null
       ? ''
-      : `; affiliate-mirror ${what.group} cancel ${what.name}${optionOf(program)} takes back those that were not sent yet`;
+      : `; ${commandFor(program.name, `affiliate-mirror ${what.group} cancel ${what.name}`)} takes back those that were not sent yet`;
   return `${reached}; those pending stay queued: the next command with --wait goes on there, and so does a running worker${cancel}`;
 }
 
