@@ -6,7 +6,7 @@ import { ConfigError } from '../base/errors.ts';
 import type { Environment } from '../config/config.ts';
 import type { ListedProgram, readPrograms } from '../config/programs-file.ts';
 
-/** `one`: a command whose user names the program if several are listed; `many`: it works on all unless they are named. */
+/** `one`: the user names the program if several are listed; `many`: the command works on all unless some are named. */
 export type ProgramsTaken = 'one' | 'many';
 
 /** Filled before the command begins. */

@@ -1,4 +1,4 @@
-// Commands of many programs: one pool of connections for all, and a program that fails keeps none of the others waiting.
+// Commands of many programs: one pool of connections for all, and the work goes on past a program that fails.
 
 import pMap from 'p-map';
 import { z } from 'zod';

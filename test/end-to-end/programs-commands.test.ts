@@ -104,7 +104,7 @@ describe('in the order of a first day', () => {
   test('migrate makes the tables of all, and one queue', async () => {
     const { code, stdout, stderr } = await run(['migrate']);
     expect([code, stderr]).toEqual([0, '']);
-    const lines = stdout.trimEnd().split('\n');
+    const lines = stdout.trimEnd().split('\n').toSorted();
     expect(lines).toHaveLength(3);
     for (const [index, name] of NAMES.entries()) {
       expect(lines[index]).toMatch(
@@ -148,7 +148,7 @@ describe('in the order of a first day', () => {
     expect(read('sync-programs', stdout).programs).toMatchObject([
       { program: 'acme', error: null, runs: [{ resource: 'affiliates', state: 'succeeded' }] },
       { program: 'beta', error: null, runs: [{ resource: 'affiliates', state: 'succeeded' }] },
-      { program: 'gamma', error: { code: 'SECRET_REFUSED' }, runs: [{ state: 'failed' }] },
+      { program: 'gamma', error: { code: 'API_UNAUTHORIZED' }, runs: [{ state: 'failed' }] },
     ]);
     const one = await run(['sync', 'affiliates', '--json', '--program', 'acme']);
     expect(one.code).toBe(0);

@@ -48,11 +48,14 @@ const migrateDocument = z
   })
   .meta({ title: 'affiliate-mirror migrate --json' });
 
+/** Programs: half of the time of each is Postgres'. */
+const MIGRATED_AT_ONCE = 2;
+
 type MigrateDocument = z.infer<typeof migrateDocument>;
 
 export const command: CommandFile = {
   register,
-  connections: { pool: 2 },
+  connections: { pool: 2, poolOfMany: MIGRATED_AT_ONCE + 1 },
   programs: 'many',
   documents: { migrate: migrateDocument, 'migrate-programs': ofPrograms(migrateDocument) },
 };
@@ -79,6 +82,7 @@ async function migrate(cli: Cli, lifetime: Lifetime, flags: MigrateFlags): Promi
   const how = {
     signal: lifetime.signal,
     isJson: flags.json === true,
+    concurrency: MIGRATED_AT_ONCE,
     describe: (document: MigrateDocument) =>
       queue === null ? describe(document) : describeShortly(document),
   };
