@@ -14,7 +14,7 @@ export function splitBucket(words: string): { readonly bucket: string; readonly 
   return { bucket, prefix: path.replace(/^\/+|\/+$/g, '') };
 }
 
-/** Where the name of a program of PROGRAMS_FILE stands in a target. */
+/** The place of a listed program's name in a target. */
 export const PROGRAM_PLACE = '{program}';
 
 /** Returns the target of the listed program; null if it would be that of others too. */
