@@ -7,7 +7,8 @@ import { siblingSchema } from '../../config/program/sibling-schema.ts';
 import { describeUnion } from '../../db/access/describe-union.ts';
 import { readReportNames } from '../../db/migrate/migration-files.ts';
 import type { Cli, CommandFile } from '../cli.ts';
-import { printData } from '../output/print.ts';
+import { describeUnknownVariables } from '../configuration.ts';
+import { printData, printError } from '../output/print.ts';
 
 const HELP = `
 The views are in the schema <MIRROR_SCHEMA>_all, have the names of the reports, and begin with the column "program".
@@ -35,6 +36,7 @@ function register(root: Command, cli: Cli): void {
 }
 
 async function printUnion({ environment }: Cli): Promise<0> {
+  for (const sentence of describeUnknownVariables(environment)) printError(sentence);
   // It loads the parser of the file, which no other command needs without the variable.
   const { readPrograms } = await import('../../config/programs-file.ts');
   const programs = readPrograms(environment);

@@ -21,7 +21,7 @@ export interface UnionInput {
 /** Begins the comment of each view that it makes: it drops no other. */
 const MADE = 'Of all programs. ';
 
-/** Returns the SQL, in one transaction. Idempotent: yes. It fails if reports of two programs differ in their columns. */
+/** Returns the SQL, in one transaction. Idempotent: yes. It fails if the reports of two programs differ. */
 export function describeUnion({ schema, reports, programs }: UnionInput): string {
   const listed = programs.map(
     ({ name, mirrorSchema }) => `(${escapeLiteral(name)}, ${escapeLiteral(reportsSchema(mirrorSchema))})`,

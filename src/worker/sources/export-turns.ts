@@ -7,7 +7,7 @@ const MOST_WAITING = 8;
 
 export interface ExportTurns {
   /**
-   * Runs `work` in its turn. Returns null at once if too many wait already. `owner` stands for the program.
+   * Runs `work` in its turn. Returns null at once if too many wait already. `owner` is one value for each program.
    *
    * Throws: what `work` throws; the signal's reason when aborted.
    */

@@ -1,5 +1,6 @@
 // What a test of several programs on one queue needs: a worker of a list, and programs that do what they are given.
 
+import type { PoolClient } from 'pg';
 import { onTestFinished } from 'vitest';
 import { makeLogger } from '../../../src/base/log.ts';
 import { makePool } from '../../../src/db/connect/pool.ts';
@@ -30,21 +31,29 @@ export async function makeSchema(
   );
   onTestFinished(() => pool.end());
   await runMigrations(pool, { schema });
-  pool.on('connect', (client) => {
-    let isWithin = false;
-    const query = client.query.bind(client) as (...args: unknown[]) => unknown;
-    Object.assign(client, {
-      query(...args: unknown[]) {
-        const [first] = args;
-        const text = typeof first === 'string' ? first : (first as { text: string }).text;
-        if (!isWithin) onTransaction();
-        if (/^(begin|start transaction)/.test(text)) isWithin = true;
-        if (/^(commit|rollback)/.test(text)) isWithin = false;
-        return query(...args);
-      },
-    });
+  const counted = new WeakSet<PoolClient>();
+  const connect = async () => {
+    const client = await pool.connect();
+    if (!counted.has(client)) countTransactions(client, onTransaction);
+    counted.add(client);
+    return client;
+  };
+  return makeDatabase({ ...pool, connect });
+}
+
+function countTransactions(client: PoolClient, onTransaction: () => void): void {
+  let isWithin = false;
+  const query = client.query.bind(client) as (...args: unknown[]) => unknown;
+  Object.assign(client, {
+    query(...args: unknown[]) {
+      const [first] = args;
+      const text = typeof first === 'string' ? first : (first as { text: string }).text;
+      if (!isWithin) onTransaction();
+      if (/^(begin|start transaction)/.test(text)) isWithin = true;
+      if (/^(commit|rollback)/.test(text)) isWithin = false;
+      return query(...args);
+    },
   });
-  return makeDatabase(pool);
 }
 
 /** Returns a worker of the list acme, bolt. */
