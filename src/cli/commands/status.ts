@@ -51,6 +51,8 @@ Examples:
   $ affiliate-mirror status --check
   $ affiliate-mirror status --max-age 26h
 
+If PROGRAMS_FILE lists several programs, a line for each comes instead, the worst first; --program shows one.
+
 A resource that no sync has verified for 26 hours is stale (STALE_AFTER_HOURS), or for as long as --max-age says.
 Exit code 3: with --max-age, a resource is stale. Each is named on stderr.
 Exit code 5: with --check, something is not well. What is not quite well (deletions held back, records rejected, a pause

@@ -21,6 +21,8 @@ Without a resource, all are synced: affiliates, referrals, and campaigns, commis
 A stopped sync goes on where it was when it is started again. If that is more than two minutes after it began, it ends
 unverified (exit code 3), and the next one reads afresh.
 
+Programs of PROGRAMS_FILE are synced eight at once, with a line for each run.
+
 --mode delta reads all affiliates and campaigns, the newest referrals, and the referrals of those affiliates whose
 counters say that something else changed. If that would cost no less, or nothing was ever read, it reads everything. A
 delta of referrals syncs the affiliates first, for their counters. It reads the newest commissions and payouts, those

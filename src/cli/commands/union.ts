@@ -2,11 +2,11 @@
 
 import type { Command } from 'commander';
 import { ConfigError } from '../../base/errors.ts';
-import { readConfig } from '../../config/config.ts';
 import { siblingSchema } from '../../config/program/sibling-schema.ts';
 import { describeUnion } from '../../db/access/describe-union.ts';
 import { readReportNames } from '../../db/migrate/migration-files.ts';
 import type { Cli, CommandFile } from '../cli.ts';
+import { readBaseSchema, readCliConfig } from '../configuration.ts';
 import { describeUnknownVariables } from '../configuration.ts';
 import { printData, printError } from '../output/print.ts';
 
@@ -35,11 +35,13 @@ function register(root: Command, cli: Cli): void {
     .action(() => cli.run(() => printUnion(cli)));
 }
 
-async function printUnion({ environment }: Cli): Promise<0> {
+async function printUnion(cli: Cli): Promise<0> {
+  // Warns of misspelt variables.
+  readCliConfig(cli);
   for (const sentence of describeUnknownVariables(environment)) printError(sentence);
   // It loads the parser of the file, which no other command needs without the variable.
   const { readPrograms } = await import('../../config/programs-file.ts');
-  const programs = readPrograms(environment);
+  const programs = readPrograms(cli.environment);
   if (programs === null) {
     throw new ConfigError([
       'PROGRAMS_FILE is not set: without it, there is one program, whose reports need no union',
@@ -47,7 +49,7 @@ async function printUnion({ environment }: Cli): Promise<0> {
   }
   printData(
     describeUnion({
-      schema: siblingSchema(readConfig(environment).program.mirrorSchema, 'all'),
+      schema: siblingSchema(readBaseSchema(cli), 'all'),
       reports: await readReportNames(),
       programs: programs.map(({ name, config: { program } }) => ({
         name,
