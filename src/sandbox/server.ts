@@ -6,6 +6,9 @@
 // parameter. /openapi.json needs no secret and does not count against the limit. The password must be empty or left out
 // with its colon; any other one is refused. A 401 names the scheme in WWW-Authenticate, as HTTP demands; it is decided
 // before the rate limit, does not count against it and carries none of its headers.
+//
+// Of several programs, each has the same routes below a path of its own. GET /statistics then says what each received,
+// without a secret.
 
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from '../base/log.ts';
@@ -19,6 +22,7 @@ import { getPayout, type PayoutDeps, payPayout, settlePayouts } from './payouts.
 import { readForm, readQuery } from './query-parameters.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import type { ReceivedRequest, ReceivedRequests } from './received-requests.ts';
+import type { Statistics } from './statistics.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -26,15 +30,20 @@ declare module 'fastify' {
   }
 }
 
-export interface ServerDeps {
+/** Of one program. */
+export interface RouteDeps {
+  /** The path of its address, such as `/acme`; empty: the only program. */
+  readonly base: string;
   readonly log: Logger;
-  readonly secret: string;
+  /** Counts the refused. */
+  readonly isAuthentic: (authorization: string | undefined) => boolean;
   /** Every request waits for it. */
   readonly prepared: Promise<void>;
-  readonly rateLimiter: RateLimiter;
+  readonly receive: RateLimiter['receive'];
   /** Called for every request, since the plan may change. */
   readonly chooseFault: ChooseFault;
   readonly requests: ReceivedRequests;
+  readonly statistics: () => Statistics;
   readonly lists: ListingDeps;
   readonly commissions: CommissionDeps;
   readonly payouts: PayoutDeps;
@@ -47,16 +56,15 @@ export interface ServerDeps {
 const MAXIMUM_ID_LENGTH = 4_000;
 
 /** Returns the server, not yet listening. */
-export function makeServer(deps: ServerDeps): FastifyInstance {
-  const isAuthentic = makeAuthentication(deps.secret);
-  const servesPayouts = deps.optionalLists.includes('payouts');
+export function makeServer(log: Logger, programs: readonly RouteDeps[]): FastifyInstance {
   const app = Fastify({
     logger: false,
     forceCloseConnections: true,
     routerOptions: { maxParamLength: MAXIMUM_ID_LENGTH },
     frameworkErrors: (_error, request, reply) => {
-      if (isAuthentic(request.headers.authorization)) send(reply, notFound(request));
-      else refuse(reply);
+      const program = programs.find(({ base }) => request.raw.url?.startsWith(`${base}/`));
+      if (program?.isAuthentic(request.headers.authorization) === false) refuse(reply);
+      else send(reply, notFound(request));
     },
   });
   app.removeAllContentTypeParsers();
@@ -71,12 +79,34 @@ export function makeServer(deps: ServerDeps): FastifyInstance {
     done(Object.assign(new Error(message), { statusCode: 415 }));
   });
 
+  app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {
+    const status = error.statusCode ?? 500;
+    if (status >= 500) log.error({ err: error, path: pathOf(request.raw.url) }, 'sandbox.request_failed');
+    const message = status >= 500 ? 'Internal server error.' : error.message;
+    send(reply, { status, body: JSON.stringify({ error: message }) });
+  });
+
+  for (const program of programs) {
+    app.register(async (routes) => addRoutes(routes, program), { prefix: program.base });
+  }
+  if (programs.every(({ base }) => base !== '')) {
+    app.setNotFoundHandler((request, reply) => send(reply, notFound(request)));
+    app.get('/statistics', (_request, reply) =>
+      reply.send(Object.fromEntries(programs.map(({ base, statistics }) => [base.slice(1), statistics()]))),
+    );
+  }
+  return app;
+}
+
+function addRoutes(app: FastifyInstance, deps: RouteDeps): void {
+  const servesPayouts = deps.optionalLists.includes('payouts');
   app.addHook('onRequest', async (request, reply) => {
     await deps.prepared;
-    request.received = deps.requests.add(request.method, request.raw.url ?? '');
-    if (request.routeOptions.url === '/openapi.json') return;
-    if (!isAuthentic(request.headers.authorization)) return refuse(reply);
-    const verdict = deps.rateLimiter.receive(request.received.receivedAt);
+    const url = request.raw.url ?? '';
+    request.received = deps.requests.add(request.method, url.slice(deps.base.length));
+    if (request.routeOptions.url === `${deps.base}/openapi.json`) return;
+    if (!deps.isAuthentic(request.headers.authorization)) return refuse(reply);
+    const verdict = deps.receive(request.received.receivedAt);
     reply.headers(verdict.headers);
     if (!verdict.isAllowed) {
       return send(reply, { status: 429, body: JSON.stringify({ error: 'Rate limit exceeded.' }) });
@@ -93,8 +123,7 @@ export function makeServer(deps: ServerDeps): FastifyInstance {
   });
 
   const answer = async (request: FastifyRequest, reply: FastifyReply, work: () => Promise<Answer>) => {
-    const path = pathOf(request);
-    const fault = deps.chooseFault(request.method, path);
+    const fault = deps.chooseFault(request.method, pathOf(request.received.url));
     request.received.fault = fault;
     await deliver(request, reply, fault, async () => {
       if (servesPayouts) await settlePayouts(deps.payouts.pool, deps.payouts.s);
@@ -129,19 +158,11 @@ export function makeServer(deps: ServerDeps): FastifyInstance {
   }
   app.get('/openapi.json', (_request, reply) => reply.send(deps.openapi));
   app.setNotFoundHandler((request, reply) => answer(request, reply, async () => notFound(request)));
-
-  app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {
-    const status = error.statusCode ?? 500;
-    if (status >= 500) deps.log.error({ err: error, path: pathOf(request) }, 'sandbox.request_failed');
-    const message = status >= 500 ? 'Internal server error.' : error.message;
-    send(reply, { status, body: JSON.stringify({ error: message }) });
-  });
-  return app;
 }
 
 // Without the query, which may hold an email address.
-function pathOf(request: FastifyRequest): string {
-  return (request.raw.url ?? '').split('?', 1)[0] ?? '';
+function pathOf(url = ''): string {
+  return url.split('?', 1)[0] ?? '';
 }
 
 function notFound(request: FastifyRequest): Answer {
@@ -163,12 +184,3 @@ function readId(id: string): string {
 
 /** Source: contract, Errors; Answers. */
 const INVALID_SECRET = 'Invalid API Secret.';
-
-/** Returns a check of the Authorization header; the password must be empty. */
-function makeAuthentication(secret: string): (header: string | undefined) => boolean {
-  return (header) => {
-    const credentials = /^basic +([A-Za-z0-9+/_-]+=*) *$/i.exec(header ?? '')?.[1];
-    if (credentials === undefined) return false;
-    return [secret, `${secret}:`].includes(Buffer.from(credentials, 'base64').toString('utf8'));
-  };
-}
