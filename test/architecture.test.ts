@@ -28,7 +28,7 @@ const LAYERS: readonly Readonly<Record<string, Room>>[] = [
     db: { rooms: ['contract'], packages: ['pg', 'kysely'] },
     decode: { rooms: ['contract'], packages: ['zod'] },
     'embedded-postgres': { rooms: [], packages: ['pg'] },
-    sandbox: { rooms: ['contract'], packages: ['fastify', 'pg', '@faker-js/faker'] },
+    sandbox: { rooms: ['contract'], packages: ['fastify', 'p-map', 'pg', '@faker-js/faker'] },
   },
   {
     budget: { rooms: ['api', 'db', 'contract'], packages: ['kysely'] },

@@ -12,12 +12,12 @@
 // - In the spelling `live`, a time sent comes back cut to the second, as seen in the wild.
 
 import { findTimestampProblem, splitTimestamp } from '../contract/timestamp.ts';
-import { nameStatement, type Queryable } from './data.ts';
+import type { ReadRows } from './data.ts';
 import { readSingle } from './query-parameters.ts';
 import type { Spelling, WireFormat } from './wire.ts';
 
 export interface CommissionDeps {
-  readonly pool: Queryable;
+  readonly readRows: ReadRows;
   readonly wire: WireFormat;
   readonly spelling: Spelling;
   /** The schema, quoted. */
@@ -96,8 +96,7 @@ async function read(
       from co
       join ${s}.campaigns c on c.id = co.campaign_id
       ${sale.joins}`;
-  const result = await deps.pool.query<{ body: string }>(nameStatement(statement, [id, ...values]));
-  const [row] = result.rows;
+  const [row] = await deps.readRows<{ body: string }>(statement, [id, ...values]);
   if (row !== undefined) return { status: 200, body: row.body };
   return { status: 404, body: JSON.stringify({ error: `Commission not found: ${id}` }) };
 }

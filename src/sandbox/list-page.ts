@@ -7,9 +7,8 @@
 // Decisions where the contract is silent: a page beyond the last is 200 with no data, its `previous_page` the
 // last page that exists and its `next_page` null; an empty list has 0 pages.
 
-import type pg from 'pg';
 import { LISTS, type List } from './counts.ts';
-import { nameStatement } from './data.ts';
+import type { ReadRows } from './data.ts';
 import type { Paging } from './query-parameters.ts';
 
 export interface RowQuery {
@@ -26,13 +25,10 @@ export interface RowQuery {
 export type ReadListPage = (query: RowQuery, paging: Paging) => Promise<PageOfRows>;
 
 /** Newest first; rows of one `created_at` are in the order of their ids, so that the order never changes. */
-export function makeReadListPage(pool: Pick<pg.PoolClient, 'query'>, s: string): ReadListPage {
+export function makeReadListPage(readRows: ReadRows, s: string): ReadListPage {
   return async (query, paging) => {
     const { text, values } = pageStatement(s, query, paging);
-    const result = await pool.query<{ total: string; count: number; data: string }>(
-      nameStatement(text, values),
-    );
-    const [row] = result.rows;
+    const [row] = await readRows<{ total: string; count: number; data: string }>(text, values);
     if (row === undefined) throw new Error('a select without a from clause returned no row');
     return { totalCount: Number(row.total), count: row.count, dataJson: row.data };
   };

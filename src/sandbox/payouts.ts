@@ -12,11 +12,12 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import type { Answer } from './commissions.ts';
-import { insertRows, type Moment, nameStatement, type Pool, type Queryable } from './data.ts';
+import { insertRows, type Moment, type Pool, type Queryable, type ReadRows } from './data.ts';
 import { type CommissionRow, complete, type PayoutRow } from './rows.ts';
 import type { WireFormat } from './wire.ts';
 
 export interface PayoutDeps {
+  readonly readRows: ReadRows;
   readonly pool: Pool;
   readonly wire: WireFormat;
   /** The schema, quoted. */
@@ -49,13 +50,12 @@ export async function seedPayouts(client: pg.PoolClient, s: string): Promise<voi
 }
 
 /** Returns 200 with the payout, its affiliate and its commissions, or 404. Source: contract, Payouts. */
-export async function getPayout({ pool, wire, s }: PayoutDeps, id: string): Promise<Answer> {
+export async function getPayout({ readRows, wire, s }: PayoutDeps, id: string): Promise<Answer> {
   const nested = nestedInPayout(wire, s, 'p');
   const more = Object.entries(nested).map(([name, { json }]) => [name, json] as const);
   const joins = Object.values(nested).map((one) => one.joins);
   const statement = `select ${wire.payout('p', ...more)}::text as body from ${s}.payouts p ${joins.join(' ')} where p.id = $1`;
-  const { rows } = await pool.query<{ body: string }>(nameStatement(statement, [id]));
-  const [row] = rows;
+  const [row] = await readRows<{ body: string }>(statement, [id]);
   if (row !== undefined) return { status: 200, body: row.body };
   return { status: 404, body: JSON.stringify({ error: `Payout not found: ${id}` }) };
 }

@@ -3,7 +3,7 @@
 import type { Logger } from '../base/log.ts';
 import type { RateLimit } from '../config/program/rate-limit.ts';
 import type { OptionalList } from '../contract/optional-lists.ts';
-import { type Pool, quoteSchema } from './data.ts';
+import { makeReadRows, type Pool, quoteSchema } from './data.ts';
 import { type FaultPlan, makeChooseFault } from './fault-plan.ts';
 import { makeReadListPage } from './list-page.ts';
 import { type Live, type LiveOptions, makeLive } from './live.ts';
@@ -44,6 +44,8 @@ export interface ProgramDeps {
   readonly pool: Pool;
   readonly log: Logger;
   readonly secrets: Secrets;
+  /** See makeReadRows. */
+  readonly keepsPlans: boolean;
   readonly onProgress?: (progress: SeedProgress) => void;
   /** Aborts a seed, which is then rolled back. */
   readonly signal?: AbortSignal;
@@ -82,6 +84,7 @@ export function makeServedProgram(deps: ProgramDeps, base: string, options: Prog
   } as const;
   const { spelling, optionalLists } = style;
   const wire = makeWire(style, s);
+  const readRows = makeReadRows(pool, deps.keepsPlans);
   const received = makeReceivedRequests();
   const rateLimiter = makeRateLimiter(options.rateLimit);
   const counting = makeCounting(options.rateLimit);
@@ -108,9 +111,9 @@ export function makeServedProgram(deps: ProgramDeps, base: string, options: Prog
       chooseFault: (method, path) => chooseFault(method, path),
       requests: received,
       statistics: counting.read,
-      lists: { readListPage: makeReadListPage(pool, s), wire, s },
-      commissions: { pool, wire, spelling, s },
-      payouts: { pool, wire, s },
+      lists: { readListPage: makeReadListPage(readRows, s), wire, s },
+      commissions: { readRows, wire, spelling, s },
+      payouts: { pool, readRows, wire, s },
       optionalLists,
       openapi: makeOpenapiDocument(style),
     },

@@ -27,7 +27,7 @@ export interface SandboxOfManyOptions extends SandboxAddress {
   readonly programs: Readonly<Record<string, ProgramOptions>>;
 }
 
-export type SandboxDeps = Omit<ProgramDeps, 'secrets'>;
+export type SandboxDeps = Omit<ProgramDeps, 'secrets' | 'keepsPlans'>;
 
 export interface Sandbox extends SandboxProgram {
   readonly port: number;
@@ -75,6 +75,8 @@ export function findProgram(programs: SandboxOfMany['programs'], name: string): 
 /** One seeds while the other waits for Postgres. */
 const PREPARED_AT_ONCE = 2;
 
+const MOST_WITH_PLANS = 10;
+
 /** The program of an empty name is served at the root. */
 async function start(
   deps: SandboxDeps,
@@ -83,11 +85,11 @@ async function start(
 ): Promise<SandboxOfMany> {
   const problems = [...new Set([...options.values()].flatMap(findProblems))];
   if (problems.length > 0) throw new ConfigError(problems);
-  const secrets = makeSecrets();
+  const common = { ...deps, secrets: makeSecrets(), keepsPlans: options.size <= MOST_WITH_PLANS };
   const served = [...options].map(([name, program]) => ({
     name,
     schema: program.schema,
-    ...makeServedProgram({ ...deps, secrets }, name === '' ? '' : `/${name}`, program),
+    ...makeServedProgram(common, name === '' ? '' : `/${name}`, program),
   }));
   const server = makeServer(
     deps.log,

@@ -1,10 +1,10 @@
-// The command `sandbox`: serves a made-up affiliate program on this machine.
+// The command `sandbox`: serves one made-up affiliate program on this machine, or many.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { calmLevel, makeLogger } from '../../base/log.ts';
 import { RATE_LIMIT_FORM, type RateLimit, readRateLimit } from '../../config/program/rate-limit.ts';
 import { formatCount } from '../../contract/format.ts';
-import { FAULT_KINDS, parseFaultPlan } from '../../sandbox/fault-plan.ts';
+import { FAULT_KINDS, type FaultPlan, parseFaultPlan } from '../../sandbox/fault-plan.ts';
 import type { SeedProgress } from '../../sandbox/seed.ts';
 import { startSandbox } from '../../sandbox/start-sandbox.ts';
 import { SPELLINGS, type Spelling, TIME_STYLES, type TimeStyle } from '../../sandbox/wire.ts';
@@ -14,6 +14,7 @@ import type { ExitCode } from '../exit-code.ts';
 import { type Lifetime, untilStopped } from '../lifetime.ts';
 import { print, printError } from '../output/print.ts';
 import { openProgram } from '../program.ts';
+import { describeLimit, SANDBOX_SCHEMA, type Serving, serveMany } from '../sandbox/serve-many.ts';
 
 /** The API secret of a made-up program, which listens on this machine only: no real secret. */
 export const SANDBOX_SECRET = 'sandbox-secret';
@@ -21,14 +22,17 @@ export const SANDBOX_SECRET = 'sandbox-secret';
 export const SANDBOX_HOST = '127.0.0.1';
 
 export const DEFAULT_SIZE = { seed: 1, affiliates: 400, referrals: 6_000 } as const;
+/** Of each of several: a hundred are made in a quarter of a minute. */
+const SMALL_SIZE = { affiliates: 20, referrals: 200 } as const;
 
 export const SANDBOX_CONNECTIONS: Connections = { pool: 8, isWriting: true };
 
 interface SandboxFlags {
   readonly port: number;
+  readonly programs: number;
   readonly seed: number;
-  readonly affiliates: number;
-  readonly referrals: number;
+  readonly affiliates?: number;
+  readonly referrals?: number;
   readonly rateLimit: NonNullable<RateLimit> | 'none';
   readonly fault: readonly string[];
   /** Events per second. */
@@ -40,8 +44,8 @@ interface SandboxFlags {
   readonly reset?: true;
 }
 
-const SANDBOX_SCHEMA = 'sandbox';
 const DEFAULT_EVENTS_PER_SECOND = 1;
+const MOST_PROGRAMS = 100;
 const anyNumber = wholeNumber(0, 0x7fffffff);
 /** Some ten seconds of work: a smaller program shows no progress. */
 const REFERRALS_PER_LINE = 50_000;
@@ -57,8 +61,10 @@ Examples:
   $ affiliate-mirror sandbox --affiliates 2000 --referrals 100000 --reset
   $ affiliate-mirror sandbox --rate-limit 45/30 --fault 5xx=0.05 --live 5
   $ affiliate-mirror sandbox --spelling live --optional-lists --payouts --reset
+  $ affiliate-mirror sandbox --programs 3 --rate-limit 45/30
 
-Its data are in the schema ${SANDBOX_SCHEMA} of DATABASE_URL (else of the embedded Postgres) and survive a restart.`;
+Its data are in the schema ${SANDBOX_SCHEMA} of DATABASE_URL (else of the embedded Postgres) and survive a restart.
+Those of several are in ${SANDBOX_SCHEMA}_NAME. Their PROGRAMS_FILE and secrets are written below DATA_DIR.`;
 
 export const command: CommandFile = {
   register,
@@ -70,9 +76,15 @@ function register(root: Command, cli: Cli): void {
     .command('sandbox')
     .description('serve a made-up affiliate program on this machine, with faults on demand')
     .option('--port <number>', 'port to listen on; 0 takes a free one', wholeNumber(0, 65_535), 4010)
+    .option(
+      '--programs <number>',
+      'how many programs; of several, each has an address, a secret, a limit and data of its own',
+      wholeNumber(1, MOST_PROGRAMS),
+      1,
+    )
     .option('--seed <number>', 'the same seed makes the same data', anyNumber, DEFAULT_SIZE.seed)
-    .option('--affiliates <number>', 'how many affiliates', anyNumber, DEFAULT_SIZE.affiliates)
-    .option('--referrals <number>', 'how many referrals', anyNumber, DEFAULT_SIZE.referrals)
+    .option('--affiliates <number>', describeSize('affiliates'), anyNumber)
+    .option('--referrals <number>', describeSize('referrals'), anyNumber)
     .addOption(
       new Option('--rate-limit <requests/seconds>', 'answer 429 beyond it, such as 45/30')
         .argParser(parseRateLimit)
@@ -117,49 +129,62 @@ function register(root: Command, cli: Cli): void {
     .action((flags: SandboxFlags) => cli.run((lifetime) => serve(cli, lifetime, flags)));
 }
 
+function describeSize(records: keyof typeof SMALL_SIZE): string {
+  return `how many ${records} (default: ${DEFAULT_SIZE[records]}; ${SMALL_SIZE[records]} of each of several programs)`;
+}
+
 async function serve(cli: Cli, lifetime: Lifetime, flags: SandboxFlags): Promise<ExitCode> {
   const config = readCliConfig(cli);
   const faults = parseFaultPlan(flags.fault);
   const log = makeLogger(calmLevel(config.process.logLevel));
   const { pool, database } = await openProgram(cli, lifetime, { config, log });
-  const rateLimit = flags.rateLimit === 'none' ? null : flags.rateLimit;
-  const sandbox = await startSandbox(
-    { pool, log, onProgress: showProgress, signal: lifetime.signal },
-    {
-      schema: SANDBOX_SCHEMA,
-      host: SANDBOX_HOST,
-      port: flags.port,
-      secret: SANDBOX_SECRET,
-      seed: flags.seed,
-      affiliates: flags.affiliates,
-      referrals: flags.referrals,
-      rateLimit,
-      faults,
-      live: flags.live === undefined ? null : { eventsPerSecond: flags.live },
-      spelling: flags.spelling,
-      times: flags.times,
-      optionalLists: [
-        ...(flags.optionalLists === true ? (['campaigns', 'commissions'] as const) : []),
-        ...(flags.payouts === true ? (['payouts'] as const) : []),
-      ],
-      reset: flags.reset === true,
-    },
-  );
-  lifetime.onClose(() => sandbox.close());
-  print(describeSandbox(sandbox.url, rateLimit));
-  print(
-    `Its data: ${sandbox.isSeeded ? 'made just now' : 'as the last sandbox left them'}, in the schema ${SANDBOX_SCHEMA} of ${database.name}.`,
-  );
+  const serving: Serving = {
+    deps: { pool, log, onProgress: showProgress, signal: lifetime.signal },
+    address: { host: SANDBOX_HOST, port: flags.port },
+    program: readProgramOptions(flags, faults),
+    lifetime,
+    database: database.name,
+  };
+  if (flags.programs === 1) await serveOne(serving);
+  else await serveMany(serving, flags.programs, config.process.dataDir);
   print('Ctrl-C stops it.');
   await untilStopped(lifetime.signal);
   return 0;
 }
 
+function readProgramOptions(flags: SandboxFlags, faults: FaultPlan): Serving['program'] {
+  const size = flags.programs === 1 ? DEFAULT_SIZE : SMALL_SIZE;
+  return {
+    seed: flags.seed,
+    affiliates: flags.affiliates ?? size.affiliates,
+    referrals: flags.referrals ?? size.referrals,
+    rateLimit: flags.rateLimit === 'none' ? null : flags.rateLimit,
+    faults,
+    live: flags.live === undefined ? null : { eventsPerSecond: flags.live },
+    spelling: flags.spelling,
+    times: flags.times,
+    optionalLists: [
+      ...(flags.optionalLists === true ? (['campaigns', 'commissions'] as const) : []),
+      ...(flags.payouts === true ? (['payouts'] as const) : []),
+    ],
+    reset: flags.reset === true,
+  };
+}
+
+async function serveOne({ deps, address, program, lifetime, database }: Serving): Promise<void> {
+  const own = { schema: SANDBOX_SCHEMA, secret: SANDBOX_SECRET };
+  const sandbox = await startSandbox(deps, { ...address, ...program, ...own });
+  lifetime.onClose(() => sandbox.close());
+  print(describeSandbox(sandbox.url, program.rateLimit));
+  print(
+    `Its data: ${sandbox.isSeeded ? 'made just now' : 'as the last sandbox left them'}, in the schema ${SANDBOX_SCHEMA} of ${database}.`,
+  );
+}
+
 function describeSandbox(url: string, rateLimit: RateLimit): string {
-  const limit = rateLimit === null ? 'none' : `${rateLimit.requests}/${rateLimit.windowSeconds}`;
   return `The sandbox answers at ${url}. In another terminal:
 
-  export AFFILIATE_API_URL=${url} AFFILIATE_API_SECRET=${SANDBOX_SECRET} API_RATE_LIMIT=${limit}
+  export AFFILIATE_API_URL=${url} AFFILIATE_API_SECRET=${SANDBOX_SECRET} API_RATE_LIMIT=${describeLimit(rateLimit)}
   npx affiliate-mirror sync --migrate
   curl -u ${SANDBOX_SECRET}: '${url}/v1/affiliates?limit=1'
 `;
