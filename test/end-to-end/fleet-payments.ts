@@ -21,13 +21,17 @@ export interface Payer {
   expectPaidOnce(): Promise<void>;
 }
 
-/** Notes each time that a commission is paid in its program. */
-export async function notePayments({ origin }: Fleet, programs: readonly FleetProgram[]): Promise<void> {
+/** Has every commission of the programs be unpaid, unless it is voided, and notes each time that one is paid from now on. */
+export async function preparePayments({ origin }: Fleet, programs: readonly FleetProgram[]): Promise<void> {
   await origin.query(`
     create table public.paid (program text, id text);
     create function public.note_paid() returns trigger language plpgsql as
       'begin insert into public.paid values (tg_table_schema, new.id); return null; end'`);
   for (const { origin: schema } of programs) {
+    await origin.query(
+      `update ${schema}.commissions set state = 'due', paid_at = null, payout_id = null where voided_at is null;
+       delete from ${schema}.payouts`,
+    );
     await origin.query(
       `create trigger note_paid after update on ${schema}.commissions for each row
        when (new.paid_at is distinct from old.paid_at) execute function public.note_paid()`,

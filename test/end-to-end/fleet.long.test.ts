@@ -7,7 +7,7 @@ import pMap from 'p-map';
 import { expect, test } from 'vitest';
 import { NO_FAULTS } from '../../src/sandbox/fault-plan.ts';
 import { KINDS } from '../worker/queue/queueing.ts';
-import { type Fleet, type FleetProgram, makeFleet, makeServer, type Special } from './fleet.ts';
+import { type Fleet, makeFleet, makeServer, type Special } from './fleet.ts';
 import { emptyQueue, lockTable, startDrift } from './fleet-events.ts';
 import {
   expectDisjoint,
@@ -17,7 +17,7 @@ import {
   findLateDeltas,
   untilSyncedSince,
 } from './fleet-outcome.ts';
-import { makePayer, notePayments, type Payer } from './fleet-payments.ts';
+import { makePayer, preparePayments, type Payer } from './fleet-payments.ts';
 import { countConnections, type FleetWorker, startFleetWorker, untilServing } from './fleet-workers.ts';
 
 const PROGRAMS = Number(process.env['FLEET'] ?? 40);
@@ -71,7 +71,7 @@ test.for(KINDS)(`${PROGRAMS} programs in three workers outlive everything (%s)`,
   const { refused, down, locked, removed, added, ...parts } = cast(fleet);
   const first = fleet.programs.filter((program) => !added.includes(program));
   const last = fleet.programs.filter((program) => program !== removed);
-  await notePayments(fleet, parts.payers);
+  await preparePayments(fleet, parts.payers);
   await writeFile(refused.secretFile, 'no-secret');
   await fleet.list(first);
   const connections = countConnections(fleet);
