@@ -27,6 +27,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<{ readonly command: CommandFil
   ['forget', () => import('./commands/forget.ts')],
   ['doctor', () => import('./commands/doctor.ts')],
   ['grants', () => import('./commands/grants.ts')],
+  ['union', () => import('./commands/union.ts')],
   ['sandbox', () => import('./commands/sandbox.ts')],
 ]);
 

@@ -68,8 +68,30 @@ const OTHERWISE = 'affiliate-mirror status runs has the error of each run';
 
 /** Returns the command as it is run for a program; null is the one that the environment describes. */
 export function commandFor(program: string | null, command: string): string {
-  return program === null ? command : `${command} --program ${program}`;
+  const isOfAll = program === null || command === WORK;
+  return isOfAll ? command : `${command} --program ${program}`;
 }
+
+/** A worker serves all programs. */
+const WORK = 'affiliate-mirror work';
+
+/** Returns the commands and the advice of a concern as they are for a program of PROGRAMS_FILE, in its words. */
+export function adviseFor<Advice extends { readonly fix: string; readonly if_it_stays: string }>(
+  program: string,
+  advice: Advice,
+): Advice {
+  const named = advice.if_it_stays.replace(IN_ADVICE, (command) => commandFor(program, command));
+  const if_it_stays = WORDS_OF_FILE.reduce((said, [variable, key]) => said.replace(variable, key), named);
+  return { ...advice, fix: commandFor(program, advice.fix), if_it_stays };
+}
+
+const IN_ADVICE = /affiliate-mirror (?:status runs|commissions status|deletions accept)/g;
+const WORDS_OF_FILE = [
+  ['AFFILIATE_API_SECRET, or in the file of AFFILIATE_API_SECRET_FILE', 'the file of its secret_file'],
+  ['AFFILIATE_API_URL', 'its url'],
+  ['SYNC_FULL_CRON', 'full_cron'],
+  ['API_RATE_LIMIT', 'rate_limit'],
+] as const;
 
 /** Returns the command against a failed sync: the check that names the cause, or the sync, whose success ends it. */
 export function fixFailedSync(resource: string, errorCode: string | null): string {

@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { counted, formatCount } from '../contract/format.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
-import { CONCERN_CODES, type ConcernCode, commandFor, fixFailedSync, ifItStays } from './concern-advice.ts';
+import { adviseFor, CONCERN_CODES, type ConcernCode, fixFailedSync, ifItStays } from './concern-advice.ts';
 import { resource, text, timestamp } from './fields.ts';
 import type { ResourceStatus } from './read-freshness.ts';
 import { isSilent } from './read-freshness.ts';
@@ -24,9 +24,6 @@ export const concern = z.object({
 
 export type Concern = z.infer<typeof concern>;
 
-/** A worker serves all programs. */
-const WORK = 'affiliate-mirror work';
-
 /** Time to order a larger disk, or to decide what need not be kept. */
 const FILLING_DAYS = 30;
 
@@ -45,7 +42,7 @@ export function findConcerns(
   }: { maxAgeSeconds: number; growth?: Growth; program?: string | null },
 ): readonly Concern[] {
   const concerns = [
-    ...judgePause(status),
+    ...judgePause(status, program),
     ...status.resources.flatMap((resource) => [
       ...judgeLastRun(resource, status.budget.last_throttled_at),
       ...judgeHeldBack(resource),
@@ -59,7 +56,7 @@ export function findConcerns(
     ...(growth === undefined ? [] : judgeDisk(growth)),
   ];
   return concerns
-    .map((one) => (one.fix === WORK ? one : { ...one, fix: commandFor(program, one.fix) }))
+    .map((one) => (program === null ? one : adviseFor(program, one)))
     .toSorted((a, b) => CONCERN_CODES.indexOf(a.code) - CONCERN_CODES.indexOf(b.code));
 }
 
@@ -67,15 +64,18 @@ export function isStale({ changes_age_seconds }: ResourceStatus, maxAgeSeconds: 
   return changes_age_seconds === null || changes_age_seconds > maxAgeSeconds;
 }
 
-function judgePause({ worker: { secret_refused_since, program_changed_since } }: MirrorHealth): Concern[] {
+function judgePause(
+  { worker: { secret_refused_since, program_changed_since } }: MirrorHealth,
+  program: string | null,
+): Concern[] {
+  const paused = program === null ? 'all workers are paused' : 'no worker serves the program';
   if (program_changed_since !== null) {
-    const what =
-      'the API has none of the records that the mirror has: it is another account, and all workers are paused';
+    const what = `the API has none of the records that the mirror has: it is another account, and ${paused}`;
     const fix = 'affiliate-mirror doctor';
     return [concernOf({ code: 'program_changed', what, since: program_changed_since, fix })];
   }
   if (secret_refused_since === null) return [];
-  const what = 'the API refuses the secret, and all workers are paused';
+  const what = `the API refuses the secret, and ${paused}`;
   return [
     concernOf({ code: 'secret_refused', what, since: secret_refused_since, fix: 'affiliate-mirror doctor' }),
   ];
@@ -176,7 +176,7 @@ function judgePayments({ payments }: MirrorHealth): Concern[] {
   if (payments.neglected > 0) {
     const what = `${counted(payments.neglected, 'payment request')} due, and no worker handles them`;
     const since = payments.neglected_since;
-    concerns.push(concernOf({ code: 'payments_neglected', what, since, fix: WORK }));
+    concerns.push(concernOf({ code: 'payments_neglected', what, since, fix: 'affiliate-mirror work' }));
   }
   return concerns;
 }

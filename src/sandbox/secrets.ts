@@ -1,4 +1,4 @@
-// The secrets of a sandbox's programs, so that a request with another program's secret is told from a wrong one.
+// The secrets of a sandbox's programs, to tell a request with another program's secret from one with a wrong secret.
 
 export interface Secrets {
   /** Replaces the program's secret. The former one is still known as the program's own, and refused. */

@@ -3,7 +3,7 @@
 import type { RateLimit } from '../config/program/rate-limit.ts';
 
 export interface Statistics {
-  /** With the program's secret, whatever the answer. */
+  /** With the program's secret, whether refused by the limit, spoiled or answered. */
   readonly requests: number;
   /** Of those, beyond the limit. */
   readonly rateLimited: number;

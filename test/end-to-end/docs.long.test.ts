@@ -70,8 +70,13 @@ async function writeFiles(): Promise<void> {
     name: /`(\w+\.csv)`[^`]*:$/.exec(before)?.[1] ?? '',
     text,
   }));
+  const listed = 'programs: { acme: { schema: mirror } }';
   const payouts = shown.find(({ name }) => name === 'payouts.csv');
-  for (const { name, text } of [...shown, { name: 'commissions.csv', text: payouts?.text ?? '' }]) {
+  for (const { name, text } of [
+    ...shown,
+    { name: 'commissions.csv', text: payouts?.text ?? '' },
+    { name: 'programs.yaml', text: listed },
+  ]) {
     files.set(name, join(directory, name));
     await writeFile(join(directory, name), text);
   }
@@ -108,9 +113,16 @@ async function runShell(block: Block, done: Set<string>): Promise<void> {
     const args = command.args.map(
       (word) => files.get(word) ?? (WRITTEN.test(word) ? join(directory, word) : word),
     );
-    const { code, stdout, stderr } = await runCli(args, environment);
+    const { code, stdout, stderr } = await runCli(args, environmentOf(args));
     expect(code, `${command.page}: ${command.line}\n${stdout}${stderr}`).toBe(0);
+    // The queries of the pages read its views.
+    if (args[0] === 'union') await database.pool.query(stdout);
   }
+}
+
+/** What is for several programs gets a list with the mirror of the pages. */
+function environmentOf([word]: readonly string[]): Readonly<Record<string, string>> {
+  return word === 'union' ? { ...environment, PROGRAMS_FILE: files.get('programs.yaml') ?? '' } : environment;
 }
 
 async function runSql({ page, text }: Block): Promise<void> {

@@ -11,6 +11,7 @@ import type { Manifest } from '../../src/exports/manifest.ts';
 import { nameTarget } from '../../src/exports/targets/target.ts';
 import type { JobContext } from '../../src/worker/queue/job-source.ts';
 import { makeExportSource } from '../../src/worker/sources/export-job.ts';
+import { makeExportTurns } from '../../src/worker/sources/export-turns.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { makeDirectory } from '../support/directory.ts';
 import { BUCKET, type ObjectStorage, startObjectStorage } from '../support/object-storage.ts';
@@ -195,7 +196,7 @@ describe('a scheduled export', () => {
   };
   const makeSource = () =>
     makeExportSource(
-      { pool: database.pool, db: database.db, log: pino({ level: 'silent' }) },
+      { pool: database.pool, db: database.db, log: pino({ level: 'silent' }), turns: makeExportTurns() },
       {
         mirrorSchema: 'mirror',
         pattern: '0 2 * * *',

@@ -121,6 +121,21 @@ test.each(CONCERN_CODES)('%s is one concern, with what is wrong, since when and 
   expect(concerns[0]?.if_it_stays).toBe(ifItStays(code, concerns[0]?.error_code ?? null));
 });
 
+test.each(CONCERN_CODES)(
+  '%s of a listed program: the command names it, in the words of PROGRAMS_FILE',
+  (code) => {
+    const [given, , fix] = WRONG[code];
+    const options = { ...USUAL, growth: makeGrowth(given.fullInDays), program: 'acme' };
+    const [found] = findConcerns(makeStatus(given), options);
+    expect(found?.fix).toBe(
+      fix === 'work' ? 'affiliate-mirror work' : `affiliate-mirror ${fix} --program acme`,
+    );
+    const said = `${found?.what} ${found?.if_it_stays}`;
+    expect(said).not.toMatch(/AFFILIATE_|API_RATE_LIMIT|_CRON|workers are paused/);
+    expect(said).not.toMatch(/affiliate-mirror [a-z]+ [a-z]+(?! --program acme)\b/);
+  },
+);
+
 // Of each error that can end a run: doctor is named only for what it checks.
 test.each([
   ['API_UNREACHABLE', 'doctor', /^ask the API's operator when it is back: a worker goes on by itself/],

@@ -2,13 +2,10 @@
 
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { makeLogger } from '../../src/base/log.ts';
-import { makePool } from '../../src/db/connect/pool.ts';
-import { type Database, makeDatabase } from '../../src/db/database.ts';
-import { runMigrations } from '../../src/db/migrate/migrate.ts';
+import type { Database } from '../../src/db/database.ts';
 import { readProgramSummary, summarize, worstFirst } from '../../src/reports/program-summary.ts';
-import { afterFile } from '../support/after-file.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { addNeighbour } from '../support/neighbours.ts';
 import { type GivenHealth, makeHealth, THEN } from './make-health.ts';
 
 const OPTIONS = { maxAgeSeconds: 26 * 3600, program: 'acme' };
@@ -110,11 +107,7 @@ describe('of two schemas', () => {
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    const settings = { url: database.url, schema: 'mirror_other', max: 2, applicationName: 'test' };
-    const pool = makePool({ log: makeLogger('silent') }, settings);
-    afterFile(() => pool.end());
-    await runMigrations(pool, { schema: 'mirror_other' });
-    other = makeDatabase(pool);
+    other = (await addNeighbour(database, 'mirror_other')).db;
   });
 
   const read = async () => ({

@@ -10,6 +10,7 @@ import type { Pool } from '../../src/db/connect/shared-pool.ts';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { runMigrations } from '../../src/db/migrate/migrate.ts';
 import { afterFile, type FileOutcome } from './after-file.ts';
+import { findTouchedNeighbour } from './neighbour.ts';
 
 export interface TestDatabase {
   readonly url: string;
@@ -58,10 +59,12 @@ async function createAs(options: string): Promise<TestDatabase> {
 
 async function dropCreated({ hasFailed }: FileOutcome): Promise<void> {
   const ended = created.splice(0);
+  const touched = await Promise.all(ended.map(({ pool }) => findTouchedNeighbour(pool)));
   await Promise.all(ended.map(({ pool }) => pool.end()));
   const names = ended.map(({ name }) => name);
   if (hasFailed) process.stderr.write(`databases of this failed file: ${names.join(', ')} (${KEPT})\n`);
   else await runOnServer(names.map((name) => `drop database ${name} with (force)`));
+  for (const found of touched) if (found !== null) throw new Error(found);
 }
 
 async function runOnServer(statements: readonly string[]): Promise<void> {

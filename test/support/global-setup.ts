@@ -11,6 +11,7 @@ import { runMigrations } from '../../src/db/migrate/migrate.ts';
 import { openEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.ts';
 import { buildProgram, makeProgramDirectory } from './build-program.ts';
 import { makeDataDir } from './embedded-directories.ts';
+import { NEIGHBOUR } from './neighbour.ts';
 import { copyCluster, prepareCluster } from './prepared-cluster.ts';
 
 declare module 'vitest' {
@@ -120,6 +121,7 @@ function removeServer(dataDir: string): void {
   rmSync(dataDir, { recursive: true, force: true });
 }
 
+/** Makes the schemas of the tests' program and of another, which no test may touch (support/database.ts). */
 async function migrate(serverUrl: string, database: string): Promise<void> {
   const url = new URL(serverUrl);
   url.pathname = `/${database}`;
@@ -130,6 +132,7 @@ async function migrate(serverUrl: string, database: string): Promise<void> {
   );
   try {
     await runMigrations(pool, { schema: 'mirror' });
+    await runMigrations(pool.shared.of(NEIGHBOUR), { schema: NEIGHBOUR });
   } finally {
     await pool.end();
   }

@@ -49,7 +49,10 @@ export async function openStatusPage(
       programs: () => [{ name: null, viewDeps, condition: { state: 'serving' }, readFigures: () => null }],
       fileProblems: () => [],
       loadViews: async () => VIEWS,
-      readMetrics: async () => ({ contentType: 'text/plain; version=0.0.4', text: 'up 1\n' }),
+      readMetrics: async (program) =>
+        program === 'unknown'
+          ? null
+          : { contentType: 'text/plain; version=0.0.4', text: `up ${program ?? 1}\n` },
       registerBoard: null,
       ...deps,
     },

@@ -69,6 +69,8 @@ const ATTEMPTS: readonly Attempt[] = [
   ['guarded', { path: '/live' }, 401, ''],
   ['guarded', { path: '/metrics' }, 401, ''],
   ['guarded', { path: '/metrics', password: PASSWORD }, 200, 'up 1'],
+  ['guarded', { path: '/metrics?program=acme', password: PASSWORD }, 200, 'up acme'],
+  ['guarded', { path: '/metrics?program=unknown', password: PASSWORD }, 404, 'no such program'],
   ['guarded', { path: '/personal-data', password: PASSWORD }, 401, 'STATUS_PII_PASSWORD'],
   ['guarded', { path: '/personal-data?back=/runs', password: PEOPLE }, 303, ''],
   ['metrics', { path: '/metrics' }, 200, 'up 1'],
@@ -93,7 +95,7 @@ const ATTEMPTS: readonly Attempt[] = [
   ['below', { path: '/affiliates/', password: PASSWORD }, 200, 'href="/affiliates/"'],
   ['below', { path: '/affiliates-old/', password: PASSWORD }, 404, ''],
   ['below', { path: '/affiliates/' }, 401, ''],
-  ['below', { path: '/metrics', password: PASSWORD }, 200, 'up 1'],
+  ['below', { path: '/metrics?program=acme', password: PASSWORD }, 200, 'up acme'],
 ];
 
 test.each(ATTEMPTS)('of the page %s, the request %j gets %i', async (setting, asked, status, says) => {

@@ -4,7 +4,8 @@
 import { beforeEach, expect, test } from 'vitest';
 import { openBrowser } from '../support/browser.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { openStatusPage } from '../support/status-page.ts';
+import { openStatusPage, viewDepsOf } from '../support/status-page.ts';
+import { makeUp } from './made-up-programs.ts';
 
 /** Well below the 30 seconds after which every page is read anew. */
 const SOON = { timeout: 15_000 };
@@ -64,5 +65,24 @@ test('what changed while the worker was away is shown once it is back', async ()
   await storeRun();
   await openStatusPage(database, {}, { port: Number(new URL(first.url).port) });
   await untilShown(1);
+  await context.close();
+});
+
+test('an open list of programs, and a view of one of them, update themselves', async () => {
+  let isPaused = false;
+  const acme = () => {
+    const made = makeUp('acme', isPaused ? { condition: { state: 'paused', reason: 'no answer' } } : {});
+    return { ...made, viewDeps: viewDepsOf(database.db, 'mirror') };
+  };
+  const { url } = await openStatusPage(null, { programs: () => [acme()] });
+  const { context, page, untilShown } = await lookAtRuns(`${url}/p/acme`);
+  const list = await context.newPage();
+  await list.goto(url);
+  await list.locator('#live:not([hidden]):not(.away)').waitFor(SOON);
+  await storeRun();
+  await untilShown(1);
+  isPaused = true;
+  await list.getByText('no answer').waitFor(SOON);
+  await page.getByText('no answer').waitFor(SOON);
   await context.close();
 });

@@ -8,6 +8,7 @@ import { type Config, readConfig, readProgramConfig } from '../../config/config.
 import { counted } from '../../contract/format.ts';
 import { OPTIONAL_LISTS } from '../../contract/optional-lists.ts';
 import { setDisplayZone } from '../../contract/time-zone.ts';
+import { adviseOnMirrors } from '../../db/access/count-mirrors.ts';
 import { readOptionalLists } from '../../reports/read-health.ts';
 import { askForProbe } from '../../worker/queue/worker-state.ts';
 import type { Cli, CommandFile } from '../cli.ts';
@@ -116,7 +117,9 @@ function checkDatabase(
     const found = await openProgram(cli, lifetime, { config, log, endsAtOnce: true });
     const { session, name, isEmbedded } = found.database;
     const through = session.isPooled ? ', through a pooler in session mode' : '';
-    return { found, says: `${name} answers${isEmbedded ? ' (embedded)' : ''}${through}` };
+    const advice = await adviseOnMirrors(found.pool);
+    const says = `${name} answers${isEmbedded ? ' (embedded)' : ''}${through}`;
+    return { found, says: advice === null ? says : `${says}; ${advice}` };
   });
 }
 

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { reportsSchema } from '../../config/program/sibling-schema.ts';
 import { refuseReadOnly } from '../../db/access/check-access.ts';
+import { adviseOnMirrors } from '../../db/access/count-mirrors.ts';
 import { checkParts } from '../../db/migrate/check-parts.ts';
 import { listPending, runMigrations } from '../../db/migrate/migrate.ts';
 import { adoptMode } from '../../mirror/people/switch-mode.ts';
@@ -12,7 +13,7 @@ import { findQueueSchema, migrateQueue } from '../../worker/queue/queue-tables.t
 import type { Cli, CommandFile } from '../cli.ts';
 import type { ExitCode } from '../exit-code.ts';
 import type { Lifetime } from '../lifetime.ts';
-import { print, printJson } from '../output/print.ts';
+import { print, printError, printJson } from '../output/print.ts';
 import { openProgram } from '../program.ts';
 
 interface MigrateFlags {
@@ -83,6 +84,8 @@ async function migrate(cli: Cli, lifetime: Lifetime, flags: MigrateFlags): Promi
     await checkParts(pool, schema);
     await adoptMode(db, personalData);
   }
+  const advice = await adviseOnMirrors(pool);
+  if (advice !== null) printError(`affiliate-mirror: ${database.name}: ${advice}`);
   const result: MigrateDocument = {
     schema,
     database: database.name,

@@ -86,12 +86,14 @@ export function makeProgramKeeper(deps: KeeperDeps, first: readonly ListedProgra
         serving.set(one, ended);
         void ended.then(() => serving.delete(one));
       };
-      const apply = (listed: readonly ListedProgram[]) => {
+      const apply = (found: readonly ListedProgram[]) => {
         const before = kept;
-        kept = listed.map((one) => before.find((old) => isSame(old.listed, one)) ?? keep(deps, one));
+        kept = found.map((one) => before.find((old) => isSame(old.listed, one)) ?? keep(deps, one));
         for (const old of before) {
           if (kept.includes(old)) continue;
-          log.info({ program: old.listed.name }, 'program.left');
+          const { name } = old.listed;
+          const isListed = kept.some(({ listed }) => listed.name === name);
+          log.info({ program: name }, isListed ? 'program.changed_in_file' : 'program.left_file');
           old.leaving.abort();
         }
         for (const one of kept) {
@@ -145,7 +147,6 @@ async function keepServing(one: Kept, parent: Lifetime, { serve, workerEnded }: 
     try {
       serving = await serve({ ...program, lifetime }, one.listed, recorder);
       one.setCondition({ state: 'serving' });
-      if (said !== null) log.info('program.serves_again');
       said = null;
       await Promise.race([serving.ended, untilAborted(over)]);
     } catch (error) {

@@ -4,6 +4,7 @@ import { checkRelations } from '../../exports/relation.ts';
 import { parseCollectingTarget } from '../../exports/targets/target.ts';
 import type { JobSource } from '../../worker/queue/job-source.ts';
 import { makeExportSource } from '../../worker/sources/export-job.ts';
+import type { ExportTurns } from '../../worker/sources/export-turns.ts';
 import type { Program } from '../program.ts';
 
 /**
@@ -11,7 +12,7 @@ import type { Program } from '../program.ts';
  *
  * Throws: ConfigError if a relation of EXPORT_WHOLE or EXPORT_CHANGES cannot be exported.
  */
-export async function makeExportSources(program: Program): Promise<readonly JobSource[]> {
+export async function makeExportSources(program: Program, turns: ExportTurns): Promise<readonly JobSource[]> {
   const { pool, mirrorSchema, money } = program;
   const { scheduledExports, s3 } = program.process;
   if (scheduledExports === null) return [];
@@ -21,5 +22,5 @@ export async function makeExportSources(program: Program): Promise<readonly JobS
     ...changes.map((name) => ({ name, isForChanges: true })),
   ]);
   const target = parseCollectingTarget(scheduledExports.target, s3);
-  return [makeExportSource(program, { ...scheduledExports, mirrorSchema, money, target })];
+  return [makeExportSource({ ...program, turns }, { ...scheduledExports, mirrorSchema, money, target })];
 }

@@ -18,6 +18,7 @@ import { makeStartRetry } from '../../worker/queue/start-retry.ts';
 import type { RunningWorker } from '../../worker/queue/start-worker.ts';
 import { TIMINGS } from '../../worker/queue/timings.ts';
 import { makeCommissionsSource } from '../../worker/sources/commissions-job.ts';
+import type { ExportTurns } from '../../worker/sources/export-turns.ts';
 import { makeListsSource } from '../../worker/sources/list-job.ts';
 import { makePollSource } from '../../worker/sources/poll-job.ts';
 import { probeProgram } from '../../worker/sources/probe-program.ts';
@@ -32,6 +33,7 @@ export interface ServeDeps {
   readonly recorder: Recorder;
   /** In which the queue is; null if it is in Redis. */
   readonly queueSchema: string | null;
+  readonly exportTurns: ExportTurns;
   /** Called with every run that ended, in any state. */
   readonly onRun?: ((run: RunSummary) => void) | undefined;
 }
@@ -44,7 +46,7 @@ export interface ServeDeps {
 export async function serveOne(
   program: Program,
   address: ProgramAddress,
-  { worker, recorder, queueSchema, onRun }: ServeDeps,
+  { worker, recorder, queueSchema, exportTurns, onRun }: ServeDeps,
 ): Promise<Serving> {
   const { name, pool, db, log, lifetime, mirrorSchema: schema } = program;
   const retry = makeStartRetry({ log }, lifetime.signal);
@@ -56,7 +58,7 @@ export async function serveOne(
     retry,
   });
   await retry(() => noteListSettings(db, program.optionalLists));
-  const exportSources = await retry(() => makeExportSources(program));
+  const exportSources = await retry(() => makeExportSources(program, exportTurns));
   const meter = {
     ...recorder,
     ended: (run: RunSummary) => {

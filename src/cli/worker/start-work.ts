@@ -19,6 +19,7 @@ import { checkQueueSchema, findQueueSchema } from '../../worker/queue/queue-tabl
 import { makeStartRetry } from '../../worker/queue/start-retry.ts';
 import { type RunningWorker, startWorker } from '../../worker/queue/start-worker.ts';
 import { readListQueueId, readQueueId } from '../../worker/queue/worker-state.ts';
+import { makeExportTurns } from '../../worker/sources/export-turns.ts';
 import type { Lifetime } from '../lifetime.ts';
 import type { OpenDatabase } from '../open-database.ts';
 import type { Program } from '../program.ts';
@@ -87,13 +88,14 @@ export async function startWork(
     condition: () => ({ state: isServing ? 'serving' : 'starting' }),
   };
   const queueSchema = findQueueSchema(program.process.redisUrl, mirrorSchema);
+  const exportTurns = makeExportTurns();
   const served: Served = {
     programs: () => [working],
     fileProblems: () => [],
     checkTables: () => checkSchema(pool, { schema: mirrorSchema }),
     readQueueId: () => readQueueId(db),
     async begin(worker) {
-      const serving = await serveOne(program, address, { worker, recorder, queueSchema, onRun });
+      const serving = await serveOne(program, address, { worker, recorder, queueSchema, exportTurns, onRun });
       isServing = true;
       return serving;
     },
@@ -104,6 +106,7 @@ export async function startWork(
 /** Starts a worker for the programs of PROGRAMS_FILE. As startWork. */
 export async function startListedWork(work: WorkProcess, keeper: ProgramKeeper): Promise<Work> {
   const queueSchema = findQueueSchema(work.process.redisUrl, work.mirrorSchema);
+  const exportTurns = makeExportTurns();
   const served: Served = {
     ...keeper,
     checkTables: async () => {},
@@ -111,7 +114,7 @@ export async function startListedWork(work: WorkProcess, keeper: ProgramKeeper):
     begin: async (worker, workerEnded) => ({
       ended: keeper.run({
         serve: (program, { config }, recorder) =>
-          serveOne(program, config.program.address, { worker, recorder, queueSchema }),
+          serveOne(program, config.program.address, { worker, recorder, queueSchema, exportTurns }),
         workerEnded,
       }),
     }),

@@ -2,7 +2,13 @@
 
 import { escapeIdentifier, type PoolClient, type QueryResultRow } from 'pg';
 import { errorCode } from '../../base/describe-error.ts';
-import { AccessRefused, ConfigError, MigrationFailed, SchemaMismatch, SchemaNewer } from '../../base/errors.ts';
+import {
+  AccessRefused,
+  ConfigError,
+  MigrationFailed,
+  SchemaMismatch,
+  SchemaNewer,
+} from '../../base/errors.ts';
 import { reportsSchema } from '../../config/program/sibling-schema.ts';
 import { withClientUntil } from '../connect/client-until.ts';
 import type { Pool } from '../connect/shared-pool.ts';

@@ -43,6 +43,13 @@ export function readMigrationFiles(directory: string): Promise<readonly Migratio
   return own;
 }
 
+/** Returns the names of the views of the reports. */
+export async function readReportNames(): Promise<readonly string[]> {
+  const files = await readMigrationFiles(MIGRATIONS_DIRECTORY);
+  const views = files.flatMap(({ sql }) => [...sql.matchAll(/^create or replace view :"reports"\.(\w+)/gm)]);
+  return views.map(([, name = '']) => name).toSorted();
+}
+
 async function readDirectory(directory: string): Promise<readonly MigrationFile[]> {
   const paths = await readdir(directory, { recursive: true });
   const names = paths.map((path) => path.replaceAll('\\', '/')).filter((path) => path.endsWith('.sql'));

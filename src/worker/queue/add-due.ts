@@ -3,7 +3,7 @@
 
 import type { WorkQueue } from './backend.ts';
 import type { Item } from './job-source.ts';
-import { toQueued } from './served-program.ts';
+import { toQueued } from './queued-name.ts';
 import type { Timings } from './timings.ts';
 
 /** The largest that a job may be: it carries the step of a trace, or nothing. */

@@ -1,5 +1,5 @@
-// Compares the items of a program that are due by the tables with the jobs that exist, and adds the missing jobs: once a
-// minute, and at once on demand. Runs in every worker, without a lock, and outside of the queue that it keeps.
+// Compares the items of a program that are due by the tables with the jobs that exist, and adds the missing jobs: once
+// a minute, and at once on demand. Runs in every worker, without a lock, and outside of the queue that it keeps.
 
 import { DatabaseUnreachable } from '../../base/errors.ts';
 import { makeQuietWarning } from '../../base/quiet-warning.ts';

@@ -26,7 +26,7 @@ export interface KeepQueueDeps {
 }
 
 export interface QueueKeeper {
-  /** The first round: to be awaited before any job runs. Throws: ClockWrong; the errors of the database and the queue. */
+  /** The first round, before any job runs. Throws: ClockWrong; the errors of the database and the queue. */
   setUp(): Promise<void>;
   /** Ends with stop(). Throws: ClockWrong. */
   run(): Promise<void>;

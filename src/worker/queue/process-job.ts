@@ -11,8 +11,9 @@ import type { DueItems } from './due-items.ts';
 import { decideAfterFailure, isFailureOfProgram } from './failure.ts';
 import type { Item } from './job-source.ts';
 import type { ProgramWatch } from './program-watch.ts';
+import { fromQueued, programOf, toQueued } from './queued-name.ts';
 import { TICK } from './schedules.ts';
-import { fromQueued, programOf, type ServedProgram, type Serving, toQueued } from './served-program.ts';
+import type { ServedProgram, Serving } from './served-program.ts';
 import type { Timings } from './timings.ts';
 
 /** A program that is served, as its jobs need it. */

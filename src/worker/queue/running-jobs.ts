@@ -1,7 +1,7 @@
 // The jobs that a worker does at this moment, with their slots and the programs that they are of.
 
 import type { ProcessJob } from './process-job.ts';
-import { programOf } from './served-program.ts';
+import { programOf } from './queued-name.ts';
 import type { Slots } from './slots.ts';
 
 export interface RunningJobs {

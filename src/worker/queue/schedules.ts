@@ -11,6 +11,7 @@ import { CLOCK_TOLERANCE_MS } from '../../db/clock.ts';
 import type { Database } from '../../db/database.ts';
 import { transact } from '../../db/transact.ts';
 import type { WorkQueue } from './backend.ts';
+import { programOf, toQueued } from './queued-name.ts';
 import type { Moment } from './worker-state.ts';
 
 export interface Schedule {
@@ -24,7 +25,7 @@ const DAY_MS = 86_400_000;
 /** Longer than the hours that a change of the clocks repeats or leaves out. */
 const CHANGE_MS = 3 * 3_600_000;
 
-/** The name of the jobs of the schedulers. */
+/** The name of the jobs of the schedulers; in the queue with the program's. */
 export const TICK = 'tick';
 
 /** Without this, the job of a tick that a clock ahead of its time ran early would be in the way of the true one. */
@@ -116,9 +117,9 @@ export interface ScheduleDeps {
 }
 
 /**
- * Sets the schedulers of BullMQ that are lost, differ from the schedules, have stopped or lie beyond their next tick, and
- * removes those that are gone: without `isGone`, none. One worker at a time does: on Postgres, racing calls deadlock, or
- * leave a scheduler that never ticks again. `nowMs` is the database's clock. Idempotent: yes.
+ * Sets the schedulers of BullMQ that are lost, differ from the schedules, have stopped or lie beyond their next tick,
+ * and removes those that are gone: without `isGone`, none. One worker at a time does: on Postgres, racing calls
+ * deadlock, or leave a scheduler that never ticks again. `nowMs` is the database's clock. Idempotent: yes.
  */
 export async function keepSchedules(
   { db, queue, mirrorSchema }: ScheduleDeps,
@@ -147,7 +148,8 @@ export async function keepSchedules(
 
 async function setSchedule(queue: WorkQueue, { name, pattern, timezone }: Schedule): Promise<void> {
   try {
-    await queue.upsertJobScheduler(name, { pattern, tz: timezone }, { name: TICK, opts: TICK_REMOVAL });
+    const template = { name: toQueued(programOf(name), TICK), opts: TICK_REMOVAL };
+    await queue.upsertJobScheduler(name, { pattern, tz: timezone }, template);
   } catch (error) {
     // A worker whose clock is ahead of ours by a moment has the job of its next tick, and moves it on.
     const isUnderWay =

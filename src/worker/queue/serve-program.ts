@@ -7,8 +7,9 @@ import { makeDueItems } from './due-items.ts';
 import { type JobKeeper, type KeepDeps, keepJobs } from './keep-jobs.ts';
 import type { JobOwner } from './process-job.ts';
 import { makeProgramWatch } from './program-watch.ts';
+import { toQueued } from './queued-name.ts';
 import { checkSchedules, describeTick, keepSchedules, type Schedule, tickAfter } from './schedules.ts';
-import { type ServedProgram, toQueued } from './served-program.ts';
+import type { ServedProgram } from './served-program.ts';
 import { makeStartRetry } from './start-retry.ts';
 import type { Timings } from './timings.ts';
 

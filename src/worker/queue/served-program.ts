@@ -1,4 +1,4 @@
-// One program of a worker's queue, and the names of its jobs.
+// One program of a worker's queue.
 //
 // Decision: one queue for all programs of a process, not a queue for each. A BullMQ worker holds connections of its own
 // (two with Redis), and the priorities of one queue order the jobs of all.
@@ -26,13 +26,13 @@ export interface ServedProgram {
 /** A program that is being served. */
 export interface Serving {
   /**
-   * Ends with stop(). Throws SchemaMismatch or PersonalDataMismatch if the program is not fit to be served any more: the
-   * caller then calls stop().
+   * Ends with stop(). Throws SchemaMismatch or PersonalDataMismatch if the program is not fit to be served any more:
+   * the caller then calls stop().
    */
   readonly ended: Promise<void>;
   /**
-   * Adds the missing jobs of the program now, or as soon as its last comparison allows it; any worker that is free takes
-   * them. `cause` is the step of a trace for which the jobs of the named sources are made.
+   * Adds the missing jobs of the program now, or as soon as its last comparison allows it; any worker that is free
+   * takes them. `cause` is the step of a trace for which the jobs of the named sources are made.
    */
   wake(names?: readonly string[], cause?: string | null): void;
   /**
@@ -41,23 +41,4 @@ export interface Serving {
    * Throws: an Error if that takes longer than the deadline.
    */
   stop(): Promise<void>;
-}
-
-/** Not part of a program's name, a source's or an item's. */
-const SEPARATOR = '.';
-
-/** Returns the name that a name or identifier of the program has in the queue. */
-export function toQueued(program: string | null, name: string): string {
-  return program === null ? name : `${program}${SEPARATOR}${name}`;
-}
-
-/** Returns the program that a name or identifier of the queue belongs to. */
-export function programOf(queued: string): string | null {
-  const at = queued.indexOf(SEPARATOR);
-  return at === -1 ? null : queued.slice(0, at);
-}
-
-/** Returns a name or identifier of the queue without its program. */
-export function fromQueued(queued: string): string {
-  return queued.slice(queued.indexOf(SEPARATOR) + 1);
 }

@@ -5,6 +5,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import { onlyRow } from '../../db/only-row.ts';
+import { readTogether } from '../../db/transact.ts';
 import type { Timings } from './timings.ts';
 
 export interface Moment {
@@ -39,8 +40,7 @@ export async function readMoment(db: Database): Promise<WorkerMoment> {
  * where a transaction for each question made a dozen.
  */
 export async function atOneMoment<T>(db: Database, work: (moment: WorkerMoment) => Promise<T>): Promise<T> {
-  const transaction = db.transaction().setAccessMode('read only');
-  return transaction.execute(async (trx) => work(await readMoment(trx)));
+  return readTogether(db, async (trx) => work(await readMoment(trx)));
 }
 
 /**
@@ -59,8 +59,8 @@ export async function readQueueId(db: Database): Promise<string> {
 }
 
 /**
- * Returns the identity of the queue of a list of programs, whose schema none of them has: of the server, the database and
- * the schema that the environment names.
+ * Returns the identity of the queue of a list of programs, which none of their schemas has: it follows from the server,
+ * the database and the schema that the environment names.
  */
 export async function readListQueueId(db: Database, baseSchema: string): Promise<string> {
   const { queue_id } = await readRow(

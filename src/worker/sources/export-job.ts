@@ -1,5 +1,5 @@
 // The source `export`: after each tick of EXPORT_CRON, every table and view that is configured is exported once.
-// The table exports says whether it was. One at a time in a process: an export holds connections.
+// The table exports says whether it was.
 
 import type { Logger } from '../../base/log.ts';
 import type { ScheduledExports } from '../../config/process/exports.ts';
@@ -14,13 +14,18 @@ import {
   PRIORITY,
 } from '../queue/job-source.ts';
 import { lastTick } from '../queue/schedules.ts';
+import type { ExportTurns } from './export-turns.ts';
 
 const NAME = 'export';
 /** The wait while another process exports it. */
 const BUSY_MS = 30_000;
+/** While many exports wait for their turn, a job asks again after a quarter of its age, and after this at first. */
+const SHORTEST_WAIT_MS = 1000;
 
 export interface ExportSourceDeps extends RecordedDeps {
   readonly log: Logger;
+  /** Of the process. */
+  readonly turns: ExportTurns;
 }
 
 export interface ExportSourceOptions extends Omit<ScheduledExports, 'target'> {
@@ -37,11 +42,10 @@ export function makeExportSource(deps: ExportSourceDeps, options: ExportSourceOp
     ...whole.map((name) => ({ name, isForChanges: false })),
     ...changes.map((name) => ({ name, isForChanges: true })),
   ];
-  let last: Promise<unknown> = Promise.resolve();
-  const run = (object: (typeof objects)[number], context: JobContext): Promise<JobOutcome> => {
-    const running = last.then(() => exportOne(object, context));
-    last = running.catch(() => undefined);
-    return running;
+  const run = async (object: (typeof objects)[number], context: JobContext): Promise<JobOutcome> => {
+    const turn = deps.turns.take(schedule, context.signal, () => exportOne(object, context));
+    if (turn !== null) return turn;
+    return { kind: 'later', waitMs: Math.min(BUSY_MS, Math.max(SHORTEST_WAIT_MS, context.waitedMs / 4)) };
   };
   const exportOne = async (object: (typeof objects)[number], { signal }: JobContext): Promise<JobOutcome> => {
     signal.throwIfAborted();
