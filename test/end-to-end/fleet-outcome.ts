@@ -69,7 +69,10 @@ export async function expectRead(programs: readonly FleetProgram[], isRead: bool
   }
 }
 
-/** Returns the ticks after which no run of the resource began in time, between two moments of Postgres' clock. */
+/**
+ * Returns the ticks between two moments after which no run of the resource began in time. One that is under way at a
+ * tick is that tick's.
+ */
 export async function findLateDeltas(
   programs: readonly FleetProgram[],
   fromMs: number,
@@ -86,7 +89,8 @@ export async function findLateDeltas(
          from unnest(array['affiliates', 'referrals']) as resource,
            generate_series($1::bigint, $2::bigint, $3::bigint) as tick
          where not exists (select from sync_runs run where run.resource = resource.resource
-           and extract(epoch from started_at) between tick and tick + ${DELTA_STARTS_WITHIN})`,
+           and extract(epoch from started_at) <= tick + ${DELTA_STARTS_WITHIN}
+           and (finished_at is null or extract(epoch from finished_at) > tick))`,
         [firstTick, Math.floor(toMs / 1000) - DELTA_STARTS_WITHIN, DELTA_SECONDS, name],
       );
       return rows;

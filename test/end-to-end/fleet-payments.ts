@@ -74,7 +74,7 @@ export function makePayer({ origin }: Fleet, program: FleetProgram): Payer {
              select extract(epoch from min(sent_at) - requested_at)::float8 from commission_update_attempts
              where update_id = asked.id) as began_after
            from commission_updates asked) begun
-         where coalesce(began_after, 'infinity') > ${PAYMENT_BEGINS_WITHIN}`,
+         where coalesce(began_after, extract(epoch from clock_timestamp() - requested_at)) > ${PAYMENT_BEGINS_WITHIN}`,
         [program.name],
       );
       return rows;

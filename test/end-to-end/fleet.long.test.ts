@@ -78,6 +78,7 @@ test.for(KINDS)(`${PROGRAMS} programs in three workers outlive everything (%s)`,
   const workers = await pMap(WORKERS, (user) => startFleetWorker(fleet, user));
   const [killed, stopped, steady] = workers as [FleetWorker, FleetWorker, FleetWorker];
   for (const worker of workers) await untilServing(worker, first.length - 2);
+  await untilSyncedSince(parts.healthy, 0);
 
   // What befalls single programs.
   const endDrift = startDrift(fleet, [...parts.others.slice(0, 10), parts.faulty, down]);
@@ -88,7 +89,7 @@ test.for(KINDS)(`${PROGRAMS} programs in three workers outlive everything (%s)`,
   const beganMs = Date.now();
   for (const payer of [one, two]) await payer.payOut();
   await five.pay(6);
-  for (let round = 0; round < 12; round += 1) {
+  for (let round = 0; round < 16; round += 1) {
     await pMap([one, two, three, four], (payer) => payer.pay(1));
     await sleep(3000);
   }

@@ -130,15 +130,15 @@ export function environmentOf({ file }: Fleet): Record<string, string> {
     API_RATE_LIMIT: `${requests}/${windowSeconds}`,
     API_TIMEOUT_MS: String(TIMEOUT_MS),
     SYNC_DELTA_CRON: `*/${DELTA_SECONDS} * * * * *`,
-    SYNC_FULL_CRON: `${FULL_SECONDS} * * * * *`,
+    SYNC_FULL_CRON: `${FULL_SECOND} * * * * *`,
     STATUS_PORT: '0',
   };
 }
 
 /** A delta is due every so many seconds. */
-export const DELTA_SECONDS = 15;
-/** A full sync is due at these seconds of each minute. */
-const FULL_SECONDS = '20,50';
+export const DELTA_SECONDS = 20;
+/** A full sync is due at this second of each minute. */
+const FULL_SECOND = 50;
 
 function schemaOf(name: string): string {
   return `mirror_${name}`;
