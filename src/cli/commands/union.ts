@@ -6,8 +6,7 @@ import { siblingSchema } from '../../config/program/sibling-schema.ts';
 import { describeUnion } from '../../db/access/describe-union.ts';
 import { readReportNames } from '../../db/migrate/migration-files.ts';
 import type { Cli, CommandFile } from '../cli.ts';
-import { readBaseSchema, readCliConfig } from '../configuration.ts';
-import { describeUnknownVariables } from '../configuration.ts';
+import { describeUnknownVariables, readBaseSchema, readCliConfig } from '../configuration.ts';
 import { printData, printError } from '../output/print.ts';
 
 const HELP = `
@@ -38,7 +37,6 @@ function register(root: Command, cli: Cli): void {
 async function printUnion(cli: Cli): Promise<0> {
   // Warns of misspelt variables.
   readCliConfig(cli);
-  for (const sentence of describeUnknownVariables(environment)) printError(sentence);
   // It loads the parser of the file, which no other command needs without the variable.
   const { readPrograms } = await import('../../config/programs-file.ts');
   const programs = readPrograms(cli.environment);
