@@ -6,8 +6,8 @@ import { siblingSchema } from '../../config/program/sibling-schema.ts';
 import { describeUnion } from '../../db/access/describe-union.ts';
 import { readReportNames } from '../../db/migrate/migration-files.ts';
 import type { Cli, CommandFile } from '../cli.ts';
-import { describeUnknownVariables, readBaseSchema, readCliConfig } from '../configuration.ts';
-import { printData, printError } from '../output/print.ts';
+import { readBaseSchema, readCliConfig } from '../configuration.ts';
+import { printData } from '../output/print.ts';
 
 const HELP = `
 The views are in the schema <MIRROR_SCHEMA>_all, have the names of the reports, and begin with the column "program".
