@@ -101,7 +101,7 @@ const LAYERS: readonly Readonly<Record<string, Room>>[] = [
         'api',
         'contract',
       ],
-      packages: ['commander', 'cli-table3', 'csv-stringify', 'hucre', 'pg', 'zod'],
+      packages: ['commander', 'cli-table3', 'csv-stringify', 'hucre', 'p-map', 'pg', 'zod'],
     },
   },
 ];

@@ -7,6 +7,7 @@ import { type Config, type ReachableConfig, readConfig, readProgramConfig } from
 import { VARIABLES } from '../config/variables.ts';
 import { setDisplayZone } from '../contract/time-zone.ts';
 import { countMistakes, findNearMiss } from '../payments/files/near-miss.ts';
+import { readChosen, readOnlyChosen } from './choose-programs.ts';
 import type { Cli } from './cli.ts';
 import { printError } from './output/print.ts';
 
@@ -25,13 +26,13 @@ export function inTimeZone(cli: Cli, timeZone: string | undefined): Cli {
 }
 
 /**
- * Returns the checked configuration, after setting its zone for the times that people read. Warns of misspelt variables
- * on stderr.
+ * Returns the checked configuration of the one program that the command works on, after setting its zone for the times
+ * that people read. Warns of misspelt variables on stderr.
  *
- * Throws: ConfigError naming every malformed and misspelt variable at once.
+ * Throws: ConfigError naming every malformed and misspelt variable at once; what `readOnlyChosen` throws.
  */
 export function readCliConfig(cli: Cli, use?: Use): Config {
-  return read(cli, use, readConfig);
+  return readOne(cli, use, readConfig);
 }
 
 /**
@@ -40,26 +41,75 @@ export function readCliConfig(cli: Cli, use?: Use): Config {
  * Throws: ConfigError naming every missing, malformed and misspelt variable at once.
  */
 export function readCliProgramConfig(cli: Cli, use?: Use): ReachableConfig {
-  return read(cli, use, readProgramConfig);
+  return readOne(cli, use, readProgramConfig);
+}
+
+/**
+ * Returns the configuration of each program that a command of many works on, in the file's order; of one without a name
+ * if the environment describes it.
+ *
+ * Throws: as readCliConfig; what `readChosen` throws.
+ */
+export function readCliConfigs(cli: Cli, use?: Use): Configs<Config> {
+  return readMany(cli, use, readConfig);
+}
+
+/** Returns the same with the API's address and secret. Throws: as readCliProgramConfig; what `readChosen` throws. */
+export function readCliProgramConfigs(cli: Cli, use?: Use): Configs<ReachableConfig> {
+  return readMany(cli, use, readProgramConfig);
+}
+
+/** At least one. */
+export type Configs<T extends Config> = readonly [T, ...T[]];
+
+/** Returns MIRROR_SCHEMA of the environment, by which the queue of all listed programs is named. */
+export function readBaseSchema({ environment }: Pick<Cli, 'environment'>): string {
+  return readConfig(environment).program.mirrorSchema;
+}
+
+type Read<T> = (environment: Cli['environment'], use: { servesPage: boolean }) => T;
+
+function readOne<T extends Config>(cli: Cli, use: Use | undefined, readFrom: Read<T>): T | ReachableConfig {
+  return read(cli, use, (environment, asked) => [
+    readOnlyChosen(cli.choice, environment, asked)?.config ?? readFrom(environment, asked),
+  ])[0];
+}
+
+function readMany<T extends Config>(
+  cli: Cli,
+  use: Use | undefined,
+  readFrom: Read<T>,
+): Configs<T | ReachableConfig> {
+  return read<T | ReachableConfig>(cli, use, (environment, asked) => {
+    const [first, ...others] = readChosen(cli.choice, environment, asked) ?? [];
+    if (first === undefined) return [readFrom(environment, asked)];
+    return [first.config, ...others.map(({ config }) => config)];
+  });
 }
 
 function read<T extends Config>(
   cli: Cli,
   { servesPage = false }: Use = {},
-  readFrom: (environment: Cli['environment'], use: { servesPage: boolean }) => T,
-): T {
+  readFrom: Read<Configs<T>>,
+): Configs<T> {
   const unknown = warned.has(cli) ? [] : describeUnknownVariables(cli.environment);
   warned.add(cli);
   try {
-    const config = readFrom(cli.environment, { servesPage });
-    setDisplayZone(config.process.displayZone);
+    const configs = readFrom(cli.environment, { servesPage });
+    setDisplayZone(zoneOf(configs));
     for (const sentence of unknown) printError(sentence);
-    return config;
+    return configs;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     // A missing variable may be there under a misspelt name.
     throw new ConfigError([...error.problems, ...unknown]);
   }
+}
+
+/** Returns the zone of all of them; UTC if they differ. */
+export function zoneOf([first, ...others]: Configs<Config>): string {
+  const { displayZone } = first.process;
+  return others.every(({ process }) => process.displayZone === displayZone) ? displayZone : 'UTC';
 }
 
 const NAMES = VARIABLES.map(({ name }) => name);

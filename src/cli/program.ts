@@ -38,7 +38,7 @@ export async function openProgram(
   { config = readCliConfig(cli), log = makeLogger(config.process.logLevel), endsAtOnce }: Opening = {},
 ): Promise<Program> {
   const database = await openDatabase({ log, lifetime }, config.process, cli.opener, { endsAtOnce });
-  return makeProgram(database, { config, log, lifetime });
+  return makeProgram(database, { config, log: nameProgram(log, config), lifetime });
 }
 
 /** Returns the program on a database that is open. */
@@ -63,6 +63,16 @@ export async function openMirror(cli: Cli, lifetime: Lifetime, opening?: Opening
   const program = await openProgram(cli, lifetime, opening);
   await checkSchema(program.pool, { schema: program.mirrorSchema });
   return program;
+}
+
+/** Returns the logger whose lines name the program, if it is a listed one. */
+export function nameProgram(log: Logger, { program: { name } }: Config): Logger {
+  return name === null ? log : log.child({ program: name });
+}
+
+/** Returns the start of a line about the program: its name if it is a listed one, else nothing. */
+export function startOf({ name }: Pick<ProgramConfig, 'name'>): string {
+  return name === null ? '' : `${name}: `;
 }
 
 /** Returns the logger of a command whose own output says everything on a terminal. */

@@ -9,35 +9,34 @@ import type { ExitCode } from './exit-code.ts';
 import { Stopped } from './lifetime.ts';
 import { printError } from './output/print.ts';
 
-/** Returns the exit code of the error, after it was written to stderr. */
-export function reportError(thrown: unknown): ExitCode {
+/** Returns the exit code of the error, after it was written to stderr. `program`: the listed program that it is of. */
+export function reportError(thrown: unknown, program: string | null = null): ExitCode {
+  const start = program === null ? 'affiliate-mirror:' : `affiliate-mirror: ${program}:`;
   const error = asDatabaseError(thrown);
   // commander has printed its own message, or the help that was asked for.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof Stopped) {
-    printError(`affiliate-mirror: ${error.message}`);
+    printError(`${start} ${error.message}`);
     return error.exitCode;
   }
   if (error instanceof ConfigError) {
-    printError(describeProblems(error.problems));
+    printError(describeProblems(start, error.problems));
     return 2;
   }
   if (error instanceof AppError) {
-    printError(`affiliate-mirror: ${describeError(error)}`);
+    printError(`${start} ${describeError(error)}`);
     return error.exitCode;
   }
   if (isStatementError(error)) {
-    printError(`affiliate-mirror: ${describeError(asKnownError(error))}`);
+    printError(`${start} ${describeError(asKnownError(error))}`);
     return 1;
   }
   const details = error instanceof Error ? (error.stack ?? describeError(error)) : describeError(error);
-  printError(`affiliate-mirror: a bug, please report it: ${details}`);
+  printError(`${start} a bug, please report it: ${details}`);
   return 1;
 }
 
-function describeProblems(problems: readonly string[]): string {
-  if (problems.length === 1) return `affiliate-mirror: ${problems[0]}`;
-  return ['affiliate-mirror: several things are wrong:', ...problems.map((problem) => `  ${problem}`)].join(
-    '\n',
-  );
+function describeProblems(start: string, problems: readonly string[]): string {
+  if (problems.length === 1) return `${start} ${problems[0]}`;
+  return [`${start} several things are wrong:`, ...problems.map((problem) => `  ${problem}`)].join('\n');
 }

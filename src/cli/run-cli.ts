@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import type { z } from 'zod';
 import { describeVersion } from '../base/package.ts';
 import { useTerminal } from '../base/terminal.ts';
+import { addProgramOption, fillChoice, makeChoice, type ProgramChoice } from './choose-programs.ts';
 import type { Cli, CommandFile } from './cli.ts';
 import { EXIT_CODES, type ExitCode } from './exit-code.ts';
 import { HELP_OUTPUT } from './help.ts';
@@ -77,14 +78,15 @@ async function runCommand(
       exitCode = await withLifetime(work, environment);
     },
   };
-  const program = await loadProgram(cli, args[0]);
+  const choice = makeChoice();
+  const program = await loadProgram(cli, args[0], choice);
   try {
     await program.parseAsync(args, { from: 'user' });
     return exitCode;
   } catch (error) {
     // The error classes take as long to load as Node to start.
     const { reportError } = await import('./report-error.ts');
-    return reportError(error);
+    return reportError(error, choice.current);
   }
 }
 
@@ -101,7 +103,11 @@ function refuseEmptyWords(command: Command): void {
 }
 
 /** Returns the command line, with the command that the word names; with all of them if it names none. */
-export async function loadProgram(cli: Omit<Cli, 'opener'>, word?: string): Promise<Command> {
+export async function loadProgram(
+  cli: Omit<Cli, 'opener' | 'choice'>,
+  word?: string,
+  choice: ProgramChoice = makeChoice(),
+): Promise<Command> {
   const program = new Command('affiliate-mirror')
     .description('Keeps a faithful, queryable copy of an affiliate program in your own Postgres.')
     .usage('COMMAND [options]')
@@ -109,13 +115,19 @@ export async function loadProgram(cli: Omit<Cli, 'opener'>, word?: string): Prom
     .exitOverride()
     .configureOutput(HELP_OUTPUT)
     .showHelpAfterError('(add --help to see its options)')
-    .hook('preAction', (_, command) => refuseEmptyWords(command))
+    .hook('preAction', (_, command) => {
+      refuseEmptyWords(command);
+      return fillChoice(choice, cli.environment, command);
+    })
     .addHelpText('after', HELP);
   const isNamed = word !== undefined && COMMANDS.has(word);
   for (const [name, load] of COMMANDS) {
     if (isNamed && name !== word) continue;
-    const { register, connections = { pool: 0 } } = (await load()).command;
-    register(program, { ...cli, opener: { name, connections } });
+    const { register, connections = { pool: 0 }, programs = 'one' } = (await load()).command;
+    register(program, { ...cli, choice, opener: { name, connections } });
+    for (const command of program.commands) {
+      if (command.name() === name && programs !== null) addProgramOption(command, programs);
+    }
   }
   return program;
 }

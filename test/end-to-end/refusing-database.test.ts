@@ -200,7 +200,7 @@ describe('A connection limit', () => {
     await alter(`role ${role}`, 'connection limit 5', 'connection limit -1');
     const { code, stdout } = await runCli(['doctor'], environment(urlOfRole()));
     expect(stdout).toMatch(
-      /^✗ connections: the role limited_\w+ is limited to 5, and a worker holds up to 11: raise /m,
+      /^✗ connections: the role limited_\w+ is limited to 5, and a worker holds up to 12: raise /m,
     );
     expect(code).toBe(1);
   });

@@ -24,7 +24,9 @@ export interface HttpAnswer {
   readonly text: string;
 }
 
-export interface TestSandbox extends Sandbox {
+export interface TestSandbox extends Sandbox, SandboxCalls {}
+
+export interface SandboxCalls {
   /** Answers with whatever came, unparsed; `headers` replace the right Authorization. */
   send(method: 'GET' | 'PUT' | 'POST' | 'DELETE', path: string, more?: SendOptions): Promise<HttpAnswer>;
   /** The parsed body of a GET that must be answered 200. */
@@ -77,13 +79,19 @@ export async function runSandbox(pool: Pool, options: Partial<SandboxOptions> = 
     },
   );
   afterFile(() => sandbox.close());
+  return { ...sandbox, ...callSandbox(sandbox.url, options.secret) };
+}
+
+/** Returns the calls of the program at that address. */
+export function callSandbox(url: string, secret = SECRET): SandboxCalls {
+  const authorization = basic(`${secret}:`);
   const agent = new Agent();
   afterFile(() => agent.close());
-  const send: TestSandbox['send'] = async (method, path, more = {}) => {
-    const answer = await request(`${sandbox.url}${path}`, {
+  const send: SandboxCalls['send'] = async (method, path, more = {}) => {
+    const answer = await request(`${url}${path}`, {
       method,
       dispatcher: agent,
-      headers: more.headers ?? { authorization: AUTHORIZATION },
+      headers: more.headers ?? { authorization },
       ...(more.body === undefined ? {} : { body: more.body }),
       ...(more.signal === undefined ? {} : { signal: more.signal }),
     });
@@ -103,7 +111,6 @@ export async function runSandbox(pool: Pool, options: Partial<SandboxOptions> = 
   const commissions = (query = '') => list(`/v1/commissions${query}`, commissionSchema);
   const payouts = (query = '') => list(`/v1/payouts${query}`, payoutSchema);
   return {
-    ...sandbox,
     send,
     get,
     referrals,
@@ -115,7 +122,7 @@ export async function runSandbox(pool: Pool, options: Partial<SandboxOptions> = 
     allPayouts: (query = '') => readAll((paging) => payouts(`?${query}&${paging}`)),
     commission: async (id) => commissionSchema.parse(toContractSpelling(await get(`/v1/commissions/${id}`))),
     async put(id, form) {
-      const headers = { authorization: AUTHORIZATION, 'content-type': 'application/x-www-form-urlencoded' };
+      const headers = { authorization, 'content-type': 'application/x-www-form-urlencoded' };
       const answer = await send('PUT', `/v1/commissions/${id}`, { headers, body: form });
       return { status: answer.status, body: JSON.parse(answer.text) };
     },

@@ -3,7 +3,7 @@
 
 import { toContractSpelling } from '../../src/contract/wire-aliases.ts';
 import type { Pool } from '../../src/db/connect/shared-pool.ts';
-import type { TestSandbox } from '../sandbox/running-sandbox.ts';
+import type { SandboxCalls } from '../sandbox/running-sandbox.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -20,7 +20,7 @@ export interface Earnings {
 }
 
 /** Returns everything that the contract lists, as the mirror's columns would hold it, by table, in order of id. */
-export async function readProgram(sandbox: TestSandbox): Promise<Contents> {
+export async function readProgram(sandbox: SandboxCalls): Promise<Contents> {
   const affiliates = inContractSpelling(
     await sandbox.allAffiliates('expand[]=campaign&expand[]=links&expand[]=commission_stats'),
   );
@@ -48,7 +48,7 @@ export async function readProgram(sandbox: TestSandbox): Promise<Contents> {
 }
 
 /** Returns the same of the commissions and their sales, where the sandbox lists them. */
-export async function readProgramEarnings(sandbox: TestSandbox): Promise<Earnings> {
+export async function readProgramEarnings(sandbox: SandboxCalls): Promise<Earnings> {
   const commissions = inContractSpelling(await sandbox.allCommissions('expand[]=sale&expand[]=campaign'));
   return {
     commissions: byId(
@@ -69,7 +69,7 @@ export async function readProgramEarnings(sandbox: TestSandbox): Promise<Earning
 }
 
 /** Returns the payouts, and the commissions with what only payouts say of them, where the sandbox lists both. */
-export async function readProgramPayouts(sandbox: TestSandbox) {
+export async function readProgramPayouts(sandbox: SandboxCalls) {
   const payouts = inContractSpelling(await sandbox.allPayouts('expand[]=affiliate&expand[]=commissions'));
   const paidOut = new Map(
     payouts.flatMap(({ id: payout_id, commissions = [] }) =>

@@ -11,10 +11,13 @@ import { findParent, readServerCpuMs } from './server-cpu.ts';
 import { makeDirectory } from './start-child.ts';
 
 export interface BenchDatabase {
+  readonly name: string;
   readonly url: string;
   readonly pool: Pool;
   /** Returns the server's position in its WAL, in bytes. */
   walPosition(): Promise<number>;
+  /** Closes the pool. Idempotent: yes. */
+  close(): Promise<void>;
   drop(): Promise<void>;
 }
 
@@ -25,7 +28,10 @@ export interface BenchPostgres {
    * than Linux.
    */
   startCpu(): () => number | null;
-  createDatabase(): Promise<BenchDatabase>;
+  /** On a database of its own: what it asks counts in no other. */
+  readonly admin: Pool;
+  /** With what `like` holds, whose own pool is closed; else with an empty mirror. */
+  createDatabase(like?: BenchDatabase): Promise<BenchDatabase>;
 }
 
 /** Of every mirror that is measured. */
@@ -61,16 +67,24 @@ export async function startBenchPostgres(cleanup: AsyncDisposableStack): Promise
       const beforeMs = readServerCpuMs(postmaster);
       return () => readServerCpuMs(postmaster) - beforeMs;
     },
-    async createDatabase() {
+    admin,
+    async createDatabase(like) {
       const name = `bench_${++created}`;
-      await admin.query(`create database ${name}`);
+      await like?.close();
+      await admin.query(`create database ${name} template ${like?.name ?? 'template1'}`);
       const url = new URL(server.url);
       url.pathname = `/${name}`;
       const pool = open(url.href);
       await runMigrations(pool, { schema: SCHEMA });
+      let closed: Promise<void> | undefined;
+      const close = () => {
+        closed ??= pool.end();
+        return closed;
+      };
       // What was written before a measurement must not be flushed during it.
       await pool.query('checkpoint');
       return {
+        name,
         url: url.href,
         pool,
         async walPosition() {
@@ -79,8 +93,9 @@ export async function startBenchPostgres(cleanup: AsyncDisposableStack): Promise
           );
           return Number(answer.rows[0]?.bytes);
         },
+        close,
         async drop() {
-          await pool.end();
+          await close();
           await admin.query(`drop database ${name} with (force)`);
         },
       };

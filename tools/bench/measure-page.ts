@@ -87,7 +87,7 @@ async function findPage({ stderr }: ChildProcess): Promise<string> {
   throw new Error('the worker ended before it served its page');
 }
 
-async function timeOf(page: string, path: string): Promise<number> {
+export async function timeOf(page: string, path: string): Promise<number> {
   const askedMs = performance.now();
   const answer = await fetch(`${page}${path}`);
   await answer.text();

@@ -1,5 +1,5 @@
-// The program's API in a process of its own: pages are built before anything is measured and kept in memory. Checks no
-// secret: that is not measured.
+// The program's API in a process of its own: pages are built before anything is measured and kept in memory. Many
+// programs are one, each under a path of its own. Checks no secret: that is not measured.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,8 +13,11 @@ import {
   type ProgramState,
 } from './invent-program.ts';
 
-/** A state to serve from now on, answered by ServerReady; or when the requests for it came, in milliseconds. */
+/** A state to serve from now on, answered by ServerReady; or when the requests for it came, answered by Arrivals. */
 export type Question = ProgramState | 'arrivals';
+
+/** In milliseconds, by the path of the program. */
+export type Arrivals = Readonly<Record<string, readonly number[]>>;
 
 /** What the process sends to its parent once the pages of a state are built. */
 export interface ServerReady {
@@ -35,13 +38,16 @@ let lists: { readonly affiliates: List; readonly referrals: List };
 let state: ProgramState;
 let prebuilt = new Map<string, Buffer>();
 let paidAt = new Map<string, string>();
-let arrivals: number[] = [];
+let arrivals: Record<string, number[]> = {};
 
 const COMMISSION = '/v1/commissions/';
 
 const server = createServer((request, response) => {
-  arrivals.push(performance.now());
-  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
+  const { pathname: path, searchParams } = new URL(request.url ?? '/', 'http://localhost');
+  const program = path.slice(0, Math.max(0, path.indexOf('/v1/')));
+  const pathname = path.slice(program.length);
+  arrivals[program] ??= [];
+  arrivals[program].push(performance.now());
   const page = Number(searchParams.get('page') ?? 1);
   const limit = Number(searchParams.get('limit') ?? 25);
   const affiliateId = searchParams.get('affiliate_id');
@@ -72,7 +78,7 @@ process.on('message', (question: Question) => {
   };
   prebuilt = new Map();
   paidAt = new Map();
-  arrivals = [];
+  arrivals = {};
   for (const [name, list] of Object.entries(lists)) {
     for (let page = 1; page <= Math.ceil(list.total / LIMIT); page += 1) {
       prebuilt.set(`${name} ${page}`, buildPage(list, page, LIMIT));

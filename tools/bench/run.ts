@@ -2,8 +2,9 @@
 // table and writes bench-results.json. `--quick` is a smoke run on small lists, whose figures mean nothing. Parts can
 // be measured alone: `--reports` the views of the reports, in two minutes, `--page` the status page, in four, `--peer`
 // the nearest comparable engine beside a full sync, in two, `--payouts` the requests of payouts, in three, and `--delta`
-// deltas by how much has changed, in three, with the chart of docs/performance.md. The program is the built one, except
-// in the queue's own figures.
+// deltas by how much has changed, in three, with the chart of docs/performance.md. `--fleet` measures many programs in
+// one worker, alone, in six minutes, or fewer with `--programs 40`. The program is the built one, except in the queue's
+// own figures.
 // Ratios are what counts: machines differ, and so does one machine from hour to hour.
 // Ctrl-C or SIGTERM ends it with everything that it started, and leaves no file.
 
@@ -18,6 +19,7 @@ import { makeFigures, median, renderFigures } from './figures.ts';
 import { measureCommissions } from './measure-commissions.ts';
 import { measureDelta } from './measure-delta.ts';
 import { measureExports } from './measure-exports.ts';
+import { measureFleet } from './measure-fleet.ts';
 import { measureGrowth } from './measure-growth.ts';
 import { measureLimited } from './measure-limited.ts';
 import { measurePage } from './measure-page.ts';
@@ -38,15 +40,17 @@ const { values: options } = parseArgs({
     peer: { type: 'boolean', default: false },
     payouts: { type: 'boolean', default: false },
     delta: { type: 'boolean', default: false },
+    fleet: { type: 'boolean', default: false },
+    programs: { type: 'string' },
     output: { type: 'string', default: 'bench-results.json' },
   },
 });
 
 const SIZES = sizesOf({ isQuick: options.quick });
 const CHART = join(import.meta.dirname, '../../docs/images/delta-cost.svg');
-/** What may be measured alone; the whole bench measures them as well. */
+/** What may be measured alone; but for --fleet, the whole bench measures them as well. */
 const PARTS = ['reports', 'page', 'peer', 'payouts', 'delta'] as const;
-const isWhole = PARTS.every((part) => !options[part]);
+const isWhole = !options.fleet && PARTS.every((part) => !options[part]);
 const isWanted = (part: (typeof PARTS)[number]) => isWhole || options[part];
 
 const say = (line: string) => process.stderr.write(`${line}\n`);
@@ -93,6 +97,7 @@ async function bench(): Promise<void> {
   if (isWhole) await measureExports(deps, SIZES.exports);
   if (isWanted('reports')) await measureReports(deps, SIZES.reports);
   if (isWanted('page')) await measurePage(deps, SIZES.page);
+  if (options.fleet) await measurePrograms(deps);
   const results = {
     measured_at: new Date().toISOString(),
     machine: `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GB`,
@@ -121,9 +126,20 @@ async function measureDeltas(deps: BenchDeps): Promise<void> {
   if (options.delta && !options.quick) await writeFile(CHART, drawDeltaCost(costs));
 }
 
-async function measureSyncs(deps: BenchDeps): Promise<void> {
+async function measurePrograms(deps: BenchDeps): Promise<void> {
+  const programs = Number(options.programs ?? SIZES.fleet.programs);
+  const few = Math.min(programs, SIZES.fleet.few);
+  await measureFleet(deps, { ...SIZES.fleet, programs, few }, await openRedis());
+}
+
+async function openRedis(): Promise<string | null> {
   const redisUrl = await startRedis(cleanup);
   if (redisUrl === null) say('no redis-server on this machine: nothing is measured on it');
+  return redisUrl;
+}
+
+async function measureSyncs(deps: BenchDeps): Promise<void> {
+  const redisUrl = await openRedis();
   for (let round = 1; round <= SIZES.rounds; round += 1) {
     say(`round ${round} of ${SIZES.rounds}: ${SIZES.referrals} referrals`);
     await measureRound(deps, SIZES.referrals);

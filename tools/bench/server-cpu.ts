@@ -18,6 +18,22 @@ export function findParent(pid: number): number | null {
   return process.platform === 'linux' ? (readStat(pid)?.parent ?? null) : null;
 }
 
+/** Returns what the process has used since it started, in milliseconds; 0 where it has ended. */
+export function readProcessCpuMs(pid: number): number {
+  return readStat(pid)?.ownMs ?? 0;
+}
+
+/** Returns a line of /proc/PID/status in MB; null where the process has ended. */
+export function readMemoryMb(pid: number, line: 'VmHWM' | 'VmRSS' | 'RssAnon'): number | null {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    const [, kilobytes] = new RegExp(`^${line}:\\s*(\\d+) kB$`, 'm').exec(status) ?? [];
+    return kilobytes === undefined ? null : (Number(kilobytes) * 1024) / 1_000_000;
+  } catch {
+    return null;
+  }
+}
+
 /** Returns what the process and its children have used since they started, in milliseconds. */
 export function readServerCpuMs(server: number): number {
   for (;;) {

@@ -16,6 +16,8 @@ const FULL = {
   commissions: { updates: 5_000, limited: { updates: 135, requests: 45, seconds: 10 } },
   payouts: { payouts: 500, processingMs: [2_000, 60_000] },
   exports: { rows: 1_000_000 },
+  // Three windows of each program's budget.
+  fleet: { programs: 100, few: 40, referrals: 13_000, rateLimit: '45/30', restSeconds: 60 },
 };
 
 export type Sizes = typeof FULL;
@@ -33,6 +35,7 @@ const QUICK: Sizes = {
   commissions: { updates: 50, limited: { updates: 20, requests: 10, seconds: 0.5 } },
   payouts: { payouts: 10, processingMs: [100] },
   exports: { rows: 2_000 },
+  fleet: { programs: 4, few: 2, referrals: 2_000, rateLimit: '10/1', restSeconds: 5 },
 };
 
 /** Returns the sizes of a run; the figures of a quick one mean nothing. */

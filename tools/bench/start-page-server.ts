@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { ProgramState } from './invent-program.ts';
-import type { Question, ServerReady } from './page-server.ts';
+import type { Arrivals, Question, ServerReady } from './page-server.ts';
 import { startChild } from './start-child.ts';
 
 export interface PageServer {
@@ -16,6 +16,8 @@ export interface PageServers {
   serve(state: ProgramState): Promise<PageServer>;
   /** Returns when each request for this state came, in milliseconds since some moment that is the same for all. */
   readArrivals(): Promise<readonly number[]>;
+  /** Of each program that has a path of its own. */
+  readArrivalsOfEach(): Promise<readonly (readonly number[])[]>;
 }
 
 const FILE = fileURLToPath(new URL('./page-server.ts', import.meta.url));
@@ -36,11 +38,14 @@ export function startPageServer(cleanup: AsyncDisposableStack): PageServers {
     ]);
     return answer;
   };
+  const readArrivals = async () => (await ask('arrivals')) as Arrivals;
   return {
     async serve(state) {
       const { port, bytesPerPage } = (await ask(state)) as ServerReady;
       return { url: `http://127.0.0.1:${port}`, bytesPerPage };
     },
-    readArrivals: async () => (await ask('arrivals')) as readonly number[],
+    readArrivals: async () => (await readArrivals())[''] ?? [],
+    readArrivalsOfEach: async () =>
+      Object.entries(await readArrivals()).flatMap(([path, arrivals]) => (path === '' ? [] : [arrivals])),
   };
 }

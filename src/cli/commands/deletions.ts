@@ -11,7 +11,7 @@ import type { Cli, CommandFile } from '../cli.ts';
 import { nameUser } from '../name-user.ts';
 import { print, printJson } from '../output/print.ts';
 import { renderColumns } from '../output/render-table.ts';
-import { openMirror } from '../program.ts';
+import { openMirror, startOf } from '../program.ts';
 
 const HELP = `
 A row that a full sync does not meet is asked for once more, and then marked deleted. If more than 10 rows and more than
@@ -67,11 +67,11 @@ function register(root: Command, cli: Cli): void {
     .addHelpText('after', ACCEPT_HELP)
     .action((resource: ListedResource) =>
       cli.run(async (lifetime) => {
-        const { db } = await openMirror(cli, lifetime);
-        const accepted = await transact(db, (trx) =>
+        const program = await openMirror(cli, lifetime);
+        const accepted = await transact(program.db, (trx) =>
           acceptHeldBack(trx, { resource, acceptedBy: nameUser() }),
         );
-        print(describeAccepted(resource, accepted));
+        print(`${startOf(program)}${describeAccepted(resource, accepted)}`);
         return 0;
       }),
     );

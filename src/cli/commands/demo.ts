@@ -21,7 +21,6 @@ import { markAsDemo, refuseForeignMirror } from '../demo/mark.ts';
 import {
   choosePayable,
   describePayouts,
-  describeRun,
   outcomeOf,
   PAYABLE_TODAY,
   payDue,
@@ -35,7 +34,7 @@ import { type Lifetime, untilStopped } from '../lifetime.ts';
 import { openDatabase } from '../open-database.ts';
 import { print, printError } from '../output/print.ts';
 import { openProgram, type Program } from '../program.ts';
-import { describeDoubts } from '../sync/render-runs.ts';
+import { describeDoubts, describeRun } from '../sync/render-runs.ts';
 import { openTracing } from '../tracing.ts';
 import { startWork } from '../worker/start-work.ts';
 import { DEFAULT_SIZE, SANDBOX_CONNECTIONS, SANDBOX_HOST, SANDBOX_SECRET } from './sandbox.ts';
@@ -54,6 +53,7 @@ const PAYMENTS = 4;
 export const command: CommandFile = {
   register,
   connections: { pool: 6, queue: 5, isWriting: true },
+  programs: null,
 };
 
 function register(root: Command, cli: Cli): void {

@@ -1,21 +1,25 @@
 // The command `doctor`: checks everything that a sync needs, one after the other, and says how to fix it.
 
 import type { Command } from 'commander';
-import { makeApiClient } from '../../api/client.ts';
 import type { TakePermit } from '../../api/permit.ts';
 import { ConfigError } from '../../base/errors.ts';
 import { type Config, readConfig, readProgramConfig } from '../../config/config.ts';
 import { counted } from '../../contract/format.ts';
-import { OPTIONAL_LISTS } from '../../contract/optional-lists.ts';
 import { setDisplayZone } from '../../contract/time-zone.ts';
-import { adviseOnMirrors } from '../../db/access/count-mirrors.ts';
-import { readOptionalLists } from '../../reports/read-health.ts';
-import { askForProbe } from '../../worker/queue/worker-state.ts';
+import { readQueueId } from '../../worker/queue/worker-state.ts';
+import { readChosen } from '../choose-programs.ts';
 import type { Cli, CommandFile } from '../cli.ts';
-import { describeUnknownVariables } from '../configuration.ts';
-import { ONCE } from '../connect-program.ts';
+import { type Configs, describeUnknownVariables, readBaseSchema, zoneOf } from '../configuration.ts';
+import { checkProgram, SETTINGS } from '../doctor/check-program.ts';
 import {
-  checkAccount,
+  describeDatabase,
+  examineListed,
+  type ProgramReport,
+  type Say,
+  SCHEDULES,
+} from '../doctor/check-programs.ts';
+import {
+  type CheckedQueue,
   checkConnections,
   checkMachineClock,
   checkQueue,
@@ -23,16 +27,21 @@ import {
   checkTables,
   checkUpcoming,
   type DoctorDocument,
+  type DoctorProgramsDocument,
+  describeRefusal,
   doctorDocument,
+  doctorProgramsDocument,
   makeReport,
   type Report,
 } from '../doctor/checks.ts';
 import type { ExitCode } from '../exit-code.ts';
 import type { Lifetime } from '../lifetime.ts';
+import { openPrograms } from '../many-programs.ts';
 import { print, printJson } from '../output/print.ts';
 import { makeTerminalLogger, openProgram, type Program } from '../program.ts';
-import { describeList } from '../status/sections.ts';
-import { makeFindLists } from '../sync/find-lists.ts';
+
+/** As a worker reads it. */
+const USE = { servesPage: true };
 
 const HELP = `
 Sends four requests to the API, one more if it lacks campaigns, commissions or payouts, and changes nothing in it: they
@@ -43,7 +52,8 @@ Exit code 2: a variable is missing, malformed, misspelt or dangerous. Exit code 
 export const command: CommandFile = {
   register,
   connections: { pool: 2, queue: 2 },
-  documents: { doctor: doctorDocument },
+  programs: 'many',
+  documents: { doctor: doctorDocument, 'doctor-programs': doctorProgramsDocument },
 };
 
 function register(root: Command, cli: Cli): void {
@@ -54,16 +64,18 @@ function register(root: Command, cli: Cli): void {
     .addHelpText('after', HELP)
     .action(({ json }: { json?: true }) =>
       cli.run(async (lifetime) => {
-        const report = makeReport(lifetime.signal, json === true ? () => {} : print);
-        await examine(cli, lifetime, report);
-        return conclude(report, json === true);
+        const say = json === true ? () => {} : print;
+        const report = makeReport(lifetime.signal, say);
+        const programs = await examine(cli, lifetime, report, say);
+        return conclude(report, cli.choice.readFile === null ? null : programs, json === true);
       }),
     );
 }
 
-async function examine(cli: Cli, lifetime: Lifetime, report: Report): Promise<void> {
-  const config = await checkConfiguration(cli, report);
-  if (config === null) {
+/** Returns the reports of listed programs; none if the environment describes the program. */
+async function examine(cli: Cli, lifetime: Lifetime, report: Report, say: Say): Promise<ProgramReport[]> {
+  const configs = await checkConfiguration(cli, report);
+  if (configs === null) {
     const subjects = [
       'schedules',
       'database',
@@ -74,24 +86,38 @@ async function examine(cli: Cli, lifetime: Lifetime, report: Report): Promise<vo
       'queue',
       'program',
     ];
-    return report.leaveOut(subjects, 'the configuration is wrong');
+    report.leaveOut(subjects, 'the configuration is wrong');
+    return [];
   }
   await checkCertificates(cli, report);
+  const [config] = configs;
   const {
-    program: { schedules },
+    program: { name, schedules },
     process,
   } = config;
+  if (name !== null) {
+    const log = makeTerminalLogger(config);
+    const open = () => openPrograms(cli, lifetime, { configs, log, endsAtOnce: true });
+    return examineListed({ open, baseSchema: readBaseSchema(cli), lifetime, report, say });
+  }
   await report.check(SCHEDULES, () => checkUpcoming({ schedules, process }));
   const program = await checkDatabase(cli, lifetime, config, report);
   const takePermit = await checkMirror(program, report);
-  await checkProgram(cli, program, takePermit, report);
+  await checkProgram(() => readProgramConfig(cli.environment).program.address, program, takePermit, report);
+  return [];
 }
 
-async function checkConfiguration(cli: Cli, { check }: Report): Promise<Config | null> {
+async function checkConfiguration(cli: Cli, { check }: Report): Promise<Configs<Config> | null> {
   const config = await check(CONFIGURATION, async () => {
-    const found = readWorkerConfig(cli.environment);
-    setDisplayZone(found.process.displayZone);
-    return { found, says: 'every variable that is set is well-formed' };
+    const [first, ...others] = readChosen(cli.choice, cli.environment, USE) ?? [];
+    const found: Configs<Config> =
+      first === undefined
+        ? [readWorkerConfig(cli.environment)]
+        : [first.config, ...others.map(({ config }) => config)];
+    setDisplayZone(zoneOf(found));
+    const listed =
+      first === undefined ? '' : ` and PROGRAMS_FILE has ${counted(found.length, 'program')} to check`;
+    return { found, says: `every variable that is set is well-formed${listed}` };
   });
   const unknown = describeUnknownVariables(cli.environment);
   if (unknown.length > 0) await check(UNKNOWN, () => Promise.reject(new ConfigError(unknown)));
@@ -115,12 +141,12 @@ function checkDatabase(
   return check('database', async () => {
     const log = makeTerminalLogger(config);
     const found = await openProgram(cli, lifetime, { config, log, endsAtOnce: true });
-    const { session, name, isEmbedded } = found.database;
-    const through = session.isPooled ? ', through a pooler in session mode' : '';
-    const advice = await adviseOnMirrors(found.pool);
-    const says = `${name} answers${isEmbedded ? ' (embedded)' : ''}${through}`;
-    return { found, says: advice === null ? says : `${says}; ${advice}` };
+    return { found, says: await describeDatabase(found) };
   });
+}
+
+function queueOf({ db, mirrorSchema }: Program): CheckedQueue {
+  return { mirrorSchema, readId: () => readQueueId(db) };
 }
 
 /** Checks the contents of the database. Returns the permits of its request budget; null if it has no usable tables. */
@@ -131,101 +157,64 @@ async function checkMirror(program: Program | null, { check, leaveOut }: Report)
   }
   await check('connections', () => checkConnections(program));
   await check('clock', () => checkMachineClock(program));
-  const rights = await check('rights', () => checkRights(program));
+  const rights = await check('rights', () => checkRights(program, queueOf(program)));
   if (rights === null) leaveOut(['tables'], 'rights are lacking');
   const tables = rights && (await check('tables', () => checkTables(program)));
   if (tables === null) {
     leaveOut(['queue'], 'the tables cannot be used');
     return null;
   }
-  await check('queue', () => checkQueue(program));
-  return tables;
-}
-
-async function checkProgram(
-  cli: Cli,
-  program: Program | null,
-  tables: TakePermit | null,
-  { check, leaveOut }: Report,
-): Promise<void> {
-  const address = await check(SETTINGS, async () => {
-    const found = readProgramConfig(cli.environment).program.address;
-    return { found, says: found.url };
+  await check('queue', async () => {
+    const { found, says } = await checkQueue(program, queueOf(program));
+    return { found, says: `${says}${await describeRefusal(program)}` };
   });
-  if (address === null) return leaveOut(['program'], 'its settings are missing');
-  if (program === null) {
-    return leaveOut(['program'], 'the database, which keeps its request budget, does not answer');
-  }
-  const { db, log, lifetime, timeoutMs } = program;
-  const api = makeApiClient(
-    { takePermit: tables ?? takeOnlyPermit, log },
-    { ...address, timeoutMs, attempts: ONCE },
-  );
-  lifetime.onClose(() => api.close());
-  const mirror = tables && db;
-  const accepted = await check('program', () => checkAccount({ api, db: mirror }, address.url, lifetime));
-  if (accepted === null || mirror === null) return;
-
-  await askForProbe(db);
-  const { problems } = await makeFindLists(program, api)(OPTIONAL_LISTS);
-  const { rows } = await readOptionalLists(program);
-  for (const list of rows) {
-    const { resource } = list;
-    const problem = problems.get(resource);
-    if (problem !== undefined && list.is_used) {
-      leaveOut([resource], `the API does not say whether it lists them: ${problem.message}`);
-      continue;
-    }
-    await check(resource, async () => {
-      // A sync would leave them out, and end with 3.
-      if (problem !== undefined) throw problem;
-      return { found: true, says: describeList(list) };
-    });
-  }
+  return tables;
 }
 
 /** Returns a worker's configuration. Throws: ConfigError, which also names the missing settings of the API. */
 function readWorkerConfig(environment: Cli['environment']): Config {
-  const use = { servesPage: true };
   try {
-    return readConfig(environment, use);
+    return readConfig(environment, USE);
   } catch {
     // Nothing further is checked then.
-    return readProgramConfig(environment, use);
+    return readProgramConfig(environment, USE);
   }
 }
 
-function conclude(report: Report, isJson: boolean): ExitCode {
-  const made = report.checks.filter(({ state }) => state !== 'not_checked').length;
-  const failed = report.checks.filter(({ state }) => state === 'failed').length;
+/** `programs`: null if the environment describes the program. */
+function conclude(report: Report, programs: readonly ProgramReport[] | null, isJson: boolean): ExitCode {
+  const own = [...report.checks];
+  const checks = [...own, ...(programs ?? []).flatMap((program) => program.checks)];
+  const made = checks.filter(({ state }) => state !== 'not_checked').length;
+  const failed = checks.filter(isFailed).length;
   if (isJson) {
-    printJson({ is_well: failed === 0, checks: [...report.checks], made, failed } satisfies DoctorDocument);
+    const document = { is_well: failed === 0, checks: own, made, failed } satisfies DoctorDocument;
+    if (programs === null) printJson(document);
+    else {
+      const listed = programs.map(({ program, checks: of }) => ({
+        program,
+        is_well: !of.some(isFailed),
+        checks: [...of],
+      }));
+      printJson({ ...document, programs: listed } satisfies DoctorProgramsDocument);
+    }
   } else {
     const isWell = '. The setup is well; for the mirror, run affiliate-mirror status.';
     print(`\n${counted(made, 'check')}, ${failed} failed${failed === 0 ? isWell : ''}`);
   }
   if (failed === 0) return 0;
-  return report.checks.some(isOfVariables) ? 2 : 1;
+  return checks.some(isOfVariables) ? 2 : 1;
+}
+
+function isFailed({ state }: Report['checks'][number]): boolean {
+  return state === 'failed';
 }
 
 /** The checks of variables: if one fails, trying again does not help. */
 const CONFIGURATION = 'configuration';
 const UNKNOWN = 'unknown variables';
 const CERTIFICATES = 'certificates';
-const SETTINGS = 'program settings';
-const SCHEDULES = 'schedules';
 
 function isOfVariables({ subject, state }: Report['checks'][number]): boolean {
   return state === 'failed' && [CONFIGURATION, UNKNOWN, CERTIFICATES, SCHEDULES, SETTINGS].includes(subject);
 }
-
-// Without tables there is no shared budget, and no process that shares it.
-const takeOnlyPermit: TakePermit = async () => {
-  const now = new Date().toISOString();
-  return {
-    grantedAt: now,
-    isUsable: () => true,
-    returnAnswered: async () => now,
-    returnUnused: async () => {},
-  };
-};

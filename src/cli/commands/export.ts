@@ -2,6 +2,7 @@
 
 import { Argument, type Command, Option } from 'commander';
 import { Busy, ConfigError } from '../../base/errors.ts';
+import { targetOf } from '../../config/process/export-target.ts';
 import { EXPORT_FORMATS, type ExportFormat } from '../../config/process/exports.ts';
 import { counted } from '../../contract/format.ts';
 import type { Timestamp } from '../../contract/timestamp.ts';
@@ -18,12 +19,13 @@ import {
   type Target,
 } from '../../exports/targets/target.ts';
 import type { Cli, CommandFile } from '../cli.ts';
-import { readCliConfig } from '../configuration.ts';
+import { readCliConfigs } from '../configuration.ts';
 import type { ExitCode } from '../exit-code.ts';
 import type { Lifetime } from '../lifetime.ts';
-import { isOutputLost, printError, printJson } from '../output/print.ts';
+import { ofPrograms, openPrograms, showEach } from '../many-programs.ts';
+import { isOutputLost, printError } from '../output/print.ts';
 import { parseMoment } from '../parse-moment.ts';
-import { openProgram } from '../program.ts';
+import { type Program, startOf } from '../program.ts';
 
 interface ExportFlags {
   readonly output: string;
@@ -44,6 +46,7 @@ Where it goes (-o):
   exports/             a directory: exports/referrals/export=20261122T053000123456Z/, with its manifest.json
   s3://bucket/prefix   the same in S3-compatible storage (the variables of which are those of AWS)
   -                    stdout, without a manifest
+With PROGRAMS_FILE, {program} is the name of each program: -o exports/{program}/
 Amounts are whole numbers in the API's unit; in a workbook in the currency's own, in columns named ..._major.
 Times are in UTC; in a workbook as dates, in columns named ..._utc.
 All rows are of one moment. The manifest is written last: an export with a manifest is whole.
@@ -61,7 +64,8 @@ export const command: CommandFile = {
   register,
   // One reads the rows, one holds the lock of an incremental export, one writes its watermark.
   connections: { pool: 3 },
-  documents: { export: manifest },
+  programs: 'many',
+  documents: { export: manifest, 'export-programs': ofPrograms(manifest) },
 };
 
 function register(root: Command, cli: Cli): void {
@@ -85,16 +89,50 @@ function register(root: Command, cli: Cli): void {
 }
 
 async function runExport(cli: Cli, lifetime: Lifetime, name: string, flags: ExportFlags): Promise<ExitCode> {
-  const { incremental, where = null, since = null, partitionBy } = flags;
-  const config = readCliConfig(cli);
-  const target = await parseTarget(flags.output, config.process.s3);
+  const configs = readCliConfigs(cli);
+  const { s3 } = configs[0].process;
+  const wordsOf = chooseTargets(
+    flags.output,
+    configs.map(({ program }) => program),
+  );
+  const target = await parseTarget(wordsOf(configs[0].program), s3);
   const format = chooseFormat(flags, target);
-  const { pool, db, mirrorSchema } = await openProgram(cli, lifetime, { config });
+  const programs = await openPrograms(cli, lifetime, { configs });
+  const isJson = flags.json === true;
+  const how = { signal: lifetime.signal, isJson, describe: () => [] };
+  return showEach(programs, how, async (program) => {
+    const own = await parseTarget(wordsOf(program), s3);
+    const exported = await exportOne(program, { name, target: own, format }, flags);
+    // A loss of stdout is reported by ../output/print.ts.
+    if (own.kind !== 'stdout' || !isOutputLost()) report(program, exported);
+    return { exitCode: 0, document: exported.manifest };
+  });
+}
+
+/** Returns the words of each program's target. Throws: ConfigError if several would have the same. */
+function chooseTargets(
+  output: string,
+  programs: readonly Pick<Program, 'name'>[],
+): (program: Pick<Program, 'name'>) => string {
+  if (programs.length > 1 && targetOf(output, '') === null) {
+    throw new ConfigError([
+      `-o must have {program} in it, such as exports/{program}/, since ${programs.length} programs are exported: or name one with --program`,
+    ]);
+  }
+  return ({ name }) => (name === null ? output : (targetOf(output, name) ?? output));
+}
+
+async function exportOne(
+  program: Program,
+  { name, target, format }: { name: string; target: Target; format: ExportFormat },
+  flags: ExportFlags,
+): Promise<Exported> {
+  const { pool, db, mirrorSchema, money, lifetime } = program;
+  const { incremental, where = null, since = null, partitionBy, output } = flags;
   await checkSchema(pool, { schema: mirrorSchema }).catch((error: unknown) => {
     // An analyst may read only the reports, and cannot see their version. An incremental export needs a table besides.
     if (incremental === true || !isLackOfRights(error)) throw error;
   });
-  const { money } = config.program;
   const input = {
     mirrorSchema,
     name,
@@ -108,15 +146,11 @@ async function runExport(cli: Cli, lifetime: Lifetime, name: string, flags: Expo
       { pool, db },
       { ...input, target: collecting(target), isForChanges: true },
     );
-    if (outcome.kind === 'busy') throw new Busy(`another process exports ${name} to ${flags.output} already`);
-    report(outcome.exported, flags);
-    return 0;
+    if (outcome.kind === 'busy') throw new Busy(`another process exports ${name} to ${output} already`);
+    return outcome.exported;
   }
   const rows = { where, since, isForChanges: since !== null, isWrittenIfEmpty: true };
-  const exported = await exportRelation(pool, { ...input, ...rows, target });
-  // A loss of stdout is reported by ../output/print.ts.
-  if (target.kind !== 'stdout' || !isOutputLost()) report(exported, flags);
-  return 0;
+  return exportRelation(pool, { ...input, ...rows, target });
 }
 
 /** Throws: ConfigError naming what does not fit together. */
@@ -144,8 +178,10 @@ function collecting(target: Target): CollectingTarget {
   ]);
 }
 
-function report({ manifest: written, location }: Exported, { json }: ExportFlags): void {
-  if (json === true) printJson(written);
-  if (location === null) printError('nothing changed: nothing was written');
-  else printError(`written: ${location} (${counted(written.rows, 'row')})`);
+function report(program: Program, { manifest: written, location }: Exported): void {
+  const says =
+    location === null
+      ? 'nothing changed: nothing was written'
+      : `written: ${location} (${counted(written.rows, 'row')})`;
+  printError(`${startOf(program)}${says}`);
 }

@@ -10,6 +10,7 @@ import type { Cli, CommandFile } from '../cli.ts';
 import { nameUser } from '../name-user.ts';
 import { print, printJson } from '../output/print.ts';
 import { describeRewritten, openRewriting, rewrite, rewritten, rewrittenRows } from '../personal-data.ts';
+import { startOf } from '../program.ts';
 
 const HELP = `
 Empties what is personal of the person in every table and in the history, and keeps it out at later syncs. Commissions,
@@ -78,7 +79,8 @@ function register(root: Command, cli: Cli): void {
     .addHelpText('after', HELP)
     .action((who: string, { json }: { json?: true }) =>
       cli.run(async (lifetime) => {
-        const { db, personalData } = await openRewriting(cli, lifetime);
+        const program = await openRewriting(cli, lifetime);
+        const { db, personalData } = program;
         const forgetting = await rewrite(lifetime, async () => {
           const forgotten = await forgetPerson(db, personalData, { who, by: nameUser() });
           // Every table, since an earlier command may have been stopped before this.
@@ -87,7 +89,7 @@ function register(root: Command, cli: Cli): void {
         });
         const receipt = makeReceipt(forgetting);
         if (json === true) printJson(receipt);
-        else for (const line of describe(receipt)) print(line);
+        else for (const line of describe(receipt, startOf(program))) print(line);
         return 0;
       }),
     );
@@ -116,12 +118,12 @@ function makeReceipt({
   };
 }
 
-function describe(receipt: ReceiptDocument): string[] {
+function describe(receipt: ReceiptDocument, start: string): string[] {
   const { number, forgotten_at, done_at, kept_out, rewritten: tables, not_rewritten, is_found } = receipt;
   const { affiliates, referrals, links, addresses } = kept_out;
   return [
     ...(is_found ? [] : [NOT_FOUND]),
-    `person ${number}, forgotten since ${formatTimestamp(forgotten_at)}; done at ${formatTimestamp(done_at)}`,
+    `${start}person ${number}, forgotten since ${formatTimestamp(forgotten_at)}; done at ${formatTimestamp(done_at)}`,
     `kept out from now on: affiliates ${affiliates}, referrals ${referrals}, links ${links}, addresses ${addresses}`,
     tables.length === 0 ? `rewritten: nothing${is_found ? ', since nothing was left' : ''}` : 'rewritten:',
     ...describeRewritten(tables),

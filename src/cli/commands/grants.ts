@@ -5,7 +5,7 @@ import { describeGrants } from '../../db/access/grants.ts';
 import { GRANTEES, type Grantee } from '../../db/relations.ts';
 import { findQueueSchema } from '../../worker/queue/queue-tables.ts';
 import type { Cli, CommandFile } from '../cli.ts';
-import { readCliConfig } from '../configuration.ts';
+import { readBaseSchema, readCliConfigs } from '../configuration.ts';
 import { printData } from '../output/print.ts';
 
 const HELP = `
@@ -15,7 +15,7 @@ const HELP = `
   payroll      to ask for commission updates, and to read what became of them
 
 Connects to nothing: read its output, and have the owner of the tables run it, after "affiliate-mirror migrate".
-The schemas are those of MIRROR_SCHEMA; with REDIS_URL set, the queue needs none.
+The schemas are those of MIRROR_SCHEMA, or of each program of PROGRAMS_FILE; with REDIS_URL set, the queue needs none.
 That SQL fails, and grants nothing, if the role has more rights by another way (PUBLIC, a group, default privileges).
 
 Example:
@@ -24,6 +24,7 @@ Example:
 
 export const command: CommandFile = {
   register,
+  programs: 'many',
 };
 
 function register(root: Command, cli: Cli): void {
@@ -35,15 +36,15 @@ function register(root: Command, cli: Cli): void {
     .addHelpText('after', HELP)
     .action((kind: Grantee, { role = kind }: { role?: string }) =>
       cli.run(async () => {
-        const config = readCliConfig(cli);
-        const { mirrorSchema } = config.program;
-        printData(
-          describeGrants(kind, {
-            role,
-            schema: mirrorSchema,
-            queueSchema: findQueueSchema(config.process.redisUrl, mirrorSchema),
-          }),
-        );
+        const configs = readCliConfigs(cli);
+        const { redisUrl } = configs[0].process;
+        for (const { program } of configs) {
+          const { name, mirrorSchema: schema } = program;
+          // All listed programs have one queue.
+          const queueSchema = findQueueSchema(redisUrl, name === null ? schema : readBaseSchema(cli));
+          if (name !== null) printData(`-- Program ${name}`);
+          printData(describeGrants(kind, { role, schema, queueSchema }));
+        }
         return 0;
       }),
     );

@@ -6,6 +6,7 @@ import { type Switched, switchMode } from '../../mirror/people/switch-mode.ts';
 import type { Cli, CommandFile } from '../cli.ts';
 import { print, printError } from '../output/print.ts';
 import { describeRewritten, openRewriting, rewrite, rewrittenRows } from '../personal-data.ts';
+import { startOf } from '../program.ts';
 
 const HELP = `
 The mode is that of the environment (PII, PII_KEY_FILE). Empties the personal columns of the mirrored tables, their
@@ -33,7 +34,8 @@ function register(root: Command, cli: Cli): void {
     .addHelpText('after', HELP)
     .action(() =>
       cli.run(async (lifetime) => {
-        const { db, personalData } = await openRewriting(cli, lifetime);
+        const program = await openRewriting(cli, lifetime);
+        const { db, personalData } = program;
         const switched = await rewrite(lifetime, async () => {
           const done = await switchMode(db, personalData);
           // Before vacuum: the same command, run again after a stop, would not know it.
@@ -42,7 +44,9 @@ function register(root: Command, cli: Cli): void {
           await vacuum(db);
           return done;
         });
-        for (const line of describe(switched)) print(line);
+        const [first, ...others] = describe(switched);
+        print(`${startOf(program)}${first}`);
+        for (const line of others) print(line);
         return 0;
       }),
     );

@@ -69,6 +69,7 @@ Those of several are in ${SANDBOX_SCHEMA}_NAME. Their PROGRAMS_FILE and secrets 
 export const command: CommandFile = {
   register,
   connections: SANDBOX_CONNECTIONS,
+  programs: null,
 };
 
 function register(root: Command, cli: Cli): void {

@@ -3,18 +3,23 @@
 import { Argument, type Command } from 'commander';
 import { z } from 'zod';
 import { formatDuration } from '../../contract/format.ts';
+import { checkSchema } from '../../db/migrate/migrate.ts';
 import { isMild } from '../../reports/concern-advice.ts';
 import { yesNo } from '../../reports/fields.ts';
 import { concern, findConcerns, isStale } from '../../reports/find-concerns.ts';
+import { readProgramSummary } from '../../reports/program-summary.ts';
 import { growth, readGrowth } from '../../reports/read-growth.ts';
-import { type MirrorStatus, mirrorStatus, readStatus } from '../../reports/read-status.ts';
+import { mirrorStatus, readStatus } from '../../reports/read-status.ts';
 import type { Cli, CommandFile } from '../cli.ts';
+import { readCliConfigs } from '../configuration.ts';
 import { readDiskSpace } from '../disk-space.ts';
 import type { ExitCode } from '../exit-code.ts';
 import type { Lifetime } from '../lifetime.ts';
-import { print, printError, printJson } from '../output/print.ts';
+import { ofPrograms, openPrograms, showEach, workOnEach } from '../many-programs.ts';
+import { print, printError } from '../output/print.ts';
 import { parseDuration } from '../parse-moment.ts';
-import { openMirror } from '../program.ts';
+import { type Program, startOf } from '../program.ts';
+import { renderPrograms } from '../status/programs-table.ts';
 import { renderConcerns, renderFreshness, SECTIONS } from '../status/sections.ts';
 
 interface StatusFlags {
@@ -24,6 +29,9 @@ interface StatusFlags {
   /** Seconds. */
   readonly maxAge?: number;
 }
+
+/** Programs, over as many connections. */
+const READ_AT_ONCE = 4;
 
 const NAMES = Object.keys(SECTIONS);
 
@@ -43,6 +51,8 @@ Examples:
   $ affiliate-mirror status --check
   $ affiliate-mirror status --max-age 26h
 
+If PROGRAMS_FILE lists several programs, a line for each comes instead, the worst first; --program shows one.
+
 A resource that no sync has verified for 26 hours is stale (STALE_AFTER_HOURS), or for as long as --max-age says.
 Exit code 3: with --max-age, a resource is stale. Each is named on stderr.
 Exit code 5: with --check, something is not well. What is not quite well (deletions held back, records rejected, a pause
@@ -57,10 +67,13 @@ const statusDocument = z
   })
   .meta({ title: 'affiliate-mirror status --json' });
 
+type StatusDocument = z.infer<typeof statusDocument>;
+
 export const command: CommandFile = {
   register,
-  connections: { pool: 2 },
-  documents: { status: statusDocument },
+  connections: { pool: 2, poolOfMany: READ_AT_ONCE + 1 },
+  programs: 'many',
+  documents: { status: statusDocument, 'status-programs': ofPrograms(statusDocument) },
 };
 
 function register(root: Command, cli: Cli): void {
@@ -82,35 +95,87 @@ async function showStatus(
   cli: Cli,
   lifetime: Lifetime,
   section: string | undefined,
-  { all, check, json, maxAge }: StatusFlags,
+  flags: StatusFlags,
 ): Promise<ExitCode> {
-  const program = await openMirror(cli, lifetime, { endsAtOnce: true });
-  const { mirrorSchema, database, process } = program;
+  const programs = await openPrograms(cli, lifetime, { configs: readCliConfigs(cli), endsAtOnce: true });
+  const { signal } = lifetime;
+  const isJson = flags.json === true;
+  const isWhole = section !== undefined || flags.all === true;
+  if (programs.length > 1 && !isJson && !isWhole) return showPrograms(programs, flags, signal);
+  const how = { signal, isJson, concurrency: isJson ? READ_AT_ONCE : 1 };
+  const describe = (document: StatusDocument, program: Program) => [
+    describeStatus(program, document, { section, ...flags }),
+  ];
+  return showEach(programs, { ...how, describe }, async (program) => {
+    await checkSchema(program.pool, { schema: program.mirrorSchema });
+    const document = await readDocument(program, flags);
+    const exitCode = judge(program, document, flags);
+    return { exitCode, document };
+  });
+}
+
+async function readDocument(program: Program, { maxAge }: StatusFlags): Promise<StatusDocument> {
+  const { name, process } = program;
   const { growth: grown } = await readGrowth({ ...program, readSpace: () => readDiskSpace(process) });
   const status = { ...(await readStatus(program)), growth: grown };
   const maxAgeSeconds = maxAge ?? process.staleAfterSeconds;
-  const concerns = findConcerns(status, { growth: grown, maxAgeSeconds });
-  if (json === true) {
-    printJson({ is_well: concerns.length === 0, concerns, ...status } satisfies z.infer<
-      typeof statusDocument
-    >);
-  } else {
-    const place = `Schema ${mirrorSchema} in ${database.name}`;
-    const sections = all === true ? NAMES : section === undefined ? [] : [section];
-    const shown = sections.map((one) => SECTIONS[one]?.(status) ?? '');
-    const freshness = section === undefined ? [`${place}\n${renderFreshness(status)}`] : [];
-    print([renderConcerns(concerns), ...freshness, ...shown].join('\n\n'));
-    if (sections.length === 0) print(`\nMore: affiliate-mirror status ${NAMES.join('|')}, or --all`);
-  }
-  const judged = maxAge === undefined ? 0 : judgeAge(status, maxAge);
-  return judged === 0 && check === true && !concerns.every(isMild) ? 5 : judged;
+  const concerns = findConcerns(status, { growth: grown, maxAgeSeconds, program: name });
+  return { is_well: concerns.length === 0, concerns, ...status };
 }
 
-function judgeAge({ resources }: MirrorStatus, maxAgeSeconds: number): ExitCode {
-  const stale = resources.filter((one) => isStale(one, maxAgeSeconds)).map(({ resource }) => resource);
-  if (stale.length === 0) return 0;
-  printError(
-    `affiliate-mirror: stale, older than ${formatDuration(maxAgeSeconds * 1000)}: ${stale.join(', ')}`,
-  );
-  return 3;
+function describeStatus(
+  { mirrorSchema, database }: Program,
+  status: StatusDocument,
+  { section, all }: StatusFlags & { readonly section: string | undefined },
+): string {
+  const place = `Schema ${mirrorSchema} in ${database.name}`;
+  const sections = all === true ? NAMES : section === undefined ? [] : [section];
+  const shown = sections.map((one) => SECTIONS[one]?.(status) ?? '');
+  const freshness = section === undefined ? [`${place}\n${renderFreshness(status)}`] : [];
+  const more = sections.length === 0 ? [`More: affiliate-mirror status ${NAMES.join('|')}, or --all`] : [];
+  return [renderConcerns(status.concerns), ...freshness, ...shown, ...more].join('\n\n');
+}
+
+function judge(
+  program: Program,
+  { concerns, resources }: StatusDocument,
+  { maxAge, check }: StatusFlags,
+): ExitCode {
+  const stale = maxAge === undefined ? [] : resources.filter((one) => isStale(one, maxAge));
+  if (maxAge !== undefined && stale.length > 0) {
+    const names = stale.map(({ resource }) => resource).join(', ');
+    printError(
+      `affiliate-mirror: ${startOf(program)}stale, older than ${formatDuration(maxAge * 1000)}: ${names}`,
+    );
+    return 3;
+  }
+  return check === true && !concerns.every(isMild) ? 5 : 0;
+}
+
+/** A line for each, from one transaction of each: what they are about in full takes ten times as long. */
+async function showPrograms(
+  programs: readonly Program[],
+  { maxAge, check }: StatusFlags,
+  signal: AbortSignal,
+): Promise<ExitCode> {
+  const how = { signal, concurrency: READ_AT_ONCE };
+  const { exitCode, results } = await workOnEach(programs, how, async (program) => {
+    await checkSchema(program.pool, { schema: program.mirrorSchema });
+    const maxAgeSeconds = maxAge ?? program.process.staleAfterSeconds;
+    const document = await readProgramSummary(program, { maxAgeSeconds, program: program.name });
+    const { age_seconds } = document;
+    if (maxAge !== undefined && (age_seconds === null || age_seconds > maxAge)) {
+      printError(`affiliate-mirror: ${startOf(program)}stale, older than ${formatDuration(maxAge * 1000)}`);
+      return { exitCode: 3, document };
+    }
+    return { exitCode: check === true && document.state === 'failing' ? 5 : 0, document };
+  });
+  signal.throwIfAborted();
+  const summarized = results.map(({ program, worked, failure }) => ({
+    name: program.name ?? '',
+    summary: worked?.document ?? null,
+    problem: failure?.message ?? null,
+  }));
+  print(renderPrograms(summarized));
+  return exitCode;
 }

@@ -5,41 +5,23 @@ import { inTrace } from '../../base/span.ts';
 import { canDrawStatusLine } from '../../base/terminal.ts';
 import { describeBlindSpots } from '../../contract/delta-blind-spots.ts';
 import { LISTED_RESOURCES, type ListedResource } from '../../contract/resources.ts';
-import { checkParts } from '../../db/migrate/check-parts.ts';
-import { checkSchema, runMigrations } from '../../db/migrate/migrate.ts';
-import type { RunSummary, SyncMode, SyncProgress } from '../../sync/run-summary.ts';
-import { runSync } from '../../sync/run-sync.ts';
 import type { Cli, CommandFile } from '../cli.ts';
-import { readCliProgramConfig } from '../configuration.ts';
-import { type ConnectedProgram, connectProgram } from '../connect-program.ts';
+import { readBaseSchema, readCliProgramConfigs } from '../configuration.ts';
 import type { ExitCode } from '../exit-code.ts';
-import { type Lifetime, Stopped } from '../lifetime.ts';
-import { printError } from '../output/print.ts';
-import { makeProgress } from '../output/progress.ts';
-import { makeTerminalLogger, openProgram, type Program } from '../program.ts';
-import { asListError, chooseResources, type FindLists, makeFindLists } from '../sync/find-lists.ts';
-import {
-  conclude,
-  describeReached,
-  printRuns,
-  type Reached,
-  readProgress,
-  syncDocument,
-} from '../sync/outcome.ts';
+import type { Lifetime } from '../lifetime.ts';
+import { areListed, openPrograms } from '../many-programs.ts';
+import { makeTerminalLogger } from '../program.ts';
+import { conclude, makeReached, printRuns, syncDocument, syncProgramsDocument } from '../sync/outcome.ts';
+import { connect, type SyncFlags, syncAll } from '../sync/sync-program.ts';
+import { syncPrograms } from '../sync/sync-programs.ts';
 import { openTracing } from '../tracing.ts';
-
-interface SyncFlags {
-  readonly mode: SyncMode;
-  readonly migrate?: true;
-  readonly acceptDeletes?: true;
-  readonly acceptProgram?: true;
-  readonly json?: true;
-}
 
 const HELP = `
 Without a resource, all are synced: affiliates, referrals, and campaigns, commissions and payouts if the API lists them.
 A stopped sync goes on where it was when it is started again. If that is more than two minutes after it began, it ends
 unverified (exit code 3), and the next one reads afresh.
+
+Programs of PROGRAMS_FILE are synced eight at once, with a line for each run.
 
 --mode delta reads all affiliates and campaigns, the newest referrals, and the referrals of those affiliates whose
 counters say that something else changed. If that would cost no less, or nothing was ever read, it reads everything. A
@@ -66,7 +48,8 @@ export const command: CommandFile = {
   register,
   // A walk, its loader and the budget's permits need one each, and a few wait at once.
   connections: { pool: 8, isWriting: true },
-  documents: { sync: syncDocument },
+  programs: 'many',
+  documents: { sync: syncDocument, 'sync-programs': syncProgramsDocument },
 };
 
 function register(root: Command, cli: Cli): void {
@@ -95,107 +78,25 @@ async function sync(
   resources: readonly ListedResource[],
   flags: SyncFlags,
 ): Promise<ExitCode> {
-  const config = readCliProgramConfig(cli);
-  const isWatched = canDrawStatusLine() && !['trace', 'debug'].includes(config.process.logLevel);
-  const log = makeTerminalLogger(config);
-  await openTracing({ log, lifetime }, config.process);
-  return await inTrace('sync', { attributes: { mode: flags.mode } }, async () => {
-    const opened = await openProgram(cli, lifetime, { config, log });
-    const mayAdopt = flags.migrate === true;
-    const prepare = () => prepareTables(opened, flags);
-    const connecting = { isWatched, mayAdopt, prepare };
-    const program = await connectProgram(opened, config.program.address, connecting);
-    return await syncAll(program, resources, { ...flags, isWatched });
-  });
-}
-
-async function syncAll(
-  program: ConnectedProgram,
-  resources: readonly ListedResource[],
-  flags: SyncFlags & { readonly isWatched: boolean },
-): Promise<ExitCode> {
-  const { lifetime, log, budgetWait, clients } = program;
-  const view = makeProgress({
-    budgetWait,
-    isWatched: flags.isWatched,
-    logProgress: (fields) => log.info(fields, 'sync.progress'),
-  });
-  lifetime.onClose(async () => view.finish());
-  const reached: Reached = { runs: [], stopped: [], unsaid: new Map(), last: null };
-  const deps = {
-    ...program,
-    api: clients.reads,
-    onProgress: (progress: SyncProgress) => {
-      reached.last = progress;
-      view.show(readProgress(progress));
-    },
-    onStopped: (run: RunSummary) => reached.stopped.push(run),
-  };
-  const askForLists = makeFindLists(program, clients.probe);
-  try {
-    await syncEach(
-      {
-        findLists: async (lists) => {
-          const found = await askForLists(lists);
-          for (const [resource, problem] of found.problems) {
-            if (!found.used.includes(resource)) reached.unsaid.set(resource, problem);
-          }
-          return found;
-        },
-        syncOne: async (resource) => {
-          const how = {
-            mode: flags.mode,
-            acceptDeletes: flags.acceptDeletes === true,
-            acceptProgram: flags.acceptProgram === true,
-            signal: lifetime.signal,
-          };
-          const run = await runSync(deps, { resource, ...how }).catch((error: unknown) => {
-            throw asListError(error, resource, program);
-          });
-          reached.runs.push(run);
-          reached.last = null;
-          view.finish();
-          return run;
-        },
-      },
-      { resources, mode: flags.mode },
-    );
-  } catch (error) {
-    throw error instanceof Stopped ? error.saying(describeReached(reached.last)) : error;
-  } finally {
-    // Also if the second run fails: the first one is done, and stays done.
-    view.finish();
-    printRuns(reached, { isJson: flags.json === true });
+  const configs = readCliProgramConfigs(cli);
+  const { process } = configs[0];
+  const log = makeTerminalLogger(configs[0]);
+  await openTracing({ log, lifetime }, process);
+  const isWatched = canDrawStatusLine() && !['trace', 'debug'].includes(process.logLevel);
+  const open = () => openPrograms(cli, lifetime, { configs, log });
+  if (areListed(configs.map(({ program }) => program))) {
+    return syncPrograms(await open(), { resources, lifetime, queue: readBaseSchema(cli) }, flags);
   }
-  return conclude(reached);
-}
-
-async function prepareTables(
-  { pool, database, mirrorSchema, lifetime, process }: Program,
-  { migrate }: SyncFlags,
-): Promise<void> {
-  if (migrate === true) {
-    await runMigrations(pool, { schema: mirrorSchema, signal: lifetime.signal });
-    // BullMQ takes a fifth of the start-up, and only its tables need it here.
-    const { migrateQueue } = await import('../../worker/queue/queue-tables.ts');
-    await migrateQueue(pool, { redisUrl: process.redisUrl, mirrorSchema, databaseUrl: database.url });
-    await checkParts(pool, mirrorSchema);
-  }
-  await checkSchema(pool, { schema: mirrorSchema });
-}
-
-async function syncEach(
-  deps: { findLists: FindLists; syncOne: (resource: ListedResource) => Promise<RunSummary> },
-  { resources, mode }: { resources: readonly ListedResource[]; mode: SyncMode },
-): Promise<void> {
-  let hasCounters = true;
-  for await (const resource of chooseResources(resources, mode, deps.findLists)) {
-    if (resource === 'referrals' && !hasCounters) continue;
-    const run = await deps.syncOne(resource);
-    if (mode === 'delta' && resource === 'affiliates' && run.state === 'skipped') {
-      // Older counters than those of the other process's run would hide changes from the delta.
-      printError('affiliate-mirror: without the affiliates, no delta of referrals');
-      hasCounters = false;
+  return inTrace('sync', { attributes: { mode: flags.mode } }, async () => {
+    const [program] = await open();
+    const reached = makeReached();
+    const connected = await connect(program, { ...flags, isWatched });
+    try {
+      await syncAll(connected, resources, { ...flags, isWatched, reached });
+    } finally {
+      // Also if the second run fails: the first one is done, and stays done.
+      printRuns(reached, { isJson: flags.json === true });
     }
-  }
+    return conclude(reached);
+  });
 }

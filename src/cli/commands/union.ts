@@ -2,13 +2,12 @@
 
 import type { Command } from 'commander';
 import { ConfigError } from '../../base/errors.ts';
-import { readConfig } from '../../config/config.ts';
 import { siblingSchema } from '../../config/program/sibling-schema.ts';
 import { describeUnion } from '../../db/access/describe-union.ts';
 import { readReportNames } from '../../db/migrate/migration-files.ts';
 import type { Cli, CommandFile } from '../cli.ts';
-import { describeUnknownVariables } from '../configuration.ts';
-import { printData, printError } from '../output/print.ts';
+import { readBaseSchema, readCliConfig } from '../configuration.ts';
+import { printData } from '../output/print.ts';
 
 const HELP = `
 The views are in the schema <MIRROR_SCHEMA>_all, have the names of the reports, and begin with the column "program".
@@ -24,6 +23,7 @@ Example:
 
 export const command: CommandFile = {
   register,
+  programs: null,
 };
 
 function register(root: Command, cli: Cli): void {
@@ -34,11 +34,12 @@ function register(root: Command, cli: Cli): void {
     .action(() => cli.run(() => printUnion(cli)));
 }
 
-async function printUnion({ environment }: Cli): Promise<0> {
-  for (const sentence of describeUnknownVariables(environment)) printError(sentence);
+async function printUnion(cli: Cli): Promise<0> {
+  // Warns of misspelt variables.
+  readCliConfig(cli);
   // It loads the parser of the file, which no other command needs without the variable.
   const { readPrograms } = await import('../../config/programs-file.ts');
-  const programs = readPrograms(environment);
+  const programs = readPrograms(cli.environment);
   if (programs === null) {
     throw new ConfigError([
       'PROGRAMS_FILE is not set: without it, there is one program, whose reports need no union',
@@ -46,7 +47,7 @@ async function printUnion({ environment }: Cli): Promise<0> {
   }
   printData(
     describeUnion({
-      schema: siblingSchema(readConfig(environment).program.mirrorSchema, 'all'),
+      schema: siblingSchema(readBaseSchema(cli), 'all'),
       reports: await readReportNames(),
       programs: programs.map(({ name, config: { program } }) => ({
         name,

@@ -23,6 +23,7 @@ All of it: docs/operations.md`;
 export const command: CommandFile = {
   register,
   connections: { pool: 8, queue: 4, isWriting: true },
+  programs: null,
 };
 
 function register(root: Command, cli: Cli): void {

@@ -2,7 +2,7 @@
 // and event.
 
 import { sleepOrAbort } from '../../base/sleep.ts';
-import { counted, formatCount, formatDuration } from '../../contract/format.ts';
+import { counted, formatCount } from '../../contract/format.ts';
 import type { MoneyFormat } from '../../contract/money.ts';
 import { spellToTheSecond } from '../../contract/timestamp.ts';
 import type { Pool } from '../../db/connect/shared-pool.ts';
@@ -18,6 +18,7 @@ import type { LiveEvent } from '../../sandbox/live.ts';
 import type { RunSummary } from '../../sync/run-summary.ts';
 import { print } from '../output/print.ts';
 import { type Cell, renderTable } from '../output/render-table.ts';
+import { describeRun } from '../sync/render-runs.ts';
 
 interface Example {
   readonly question: string;
@@ -158,17 +159,4 @@ export function tellEvent({ kind }: LiveEvent): void {
 
 function tell(what: string): void {
   print(`${new Date().toISOString().slice(11, 19)}  ${what}`);
-}
-
-/** Returns the run in a line. */
-export function describeRun(run: RunSummary): string {
-  const { resource, state, distinct_seen, duration_ms } = run;
-  const changes = [
-    { rows: run.rows_inserted, what: 'new' },
-    { rows: run.rows_updated, what: 'changed' },
-    { rows: run.rows_deleted, what: 'deleted' },
-  ].flatMap(({ rows, what }) => (rows === 0 ? [] : [`${formatCount(rows)} ${what}`]));
-  const found = changes.length === 0 ? 'nothing new' : changes.join(', ');
-  const end = state === 'succeeded' ? '' : ` (${state})`;
-  return `${resource}: ${counted(distinct_seen, 'record')} in ${formatDuration(duration_ms)}, ${found}${end}`;
 }

@@ -18,7 +18,7 @@ import { count, text, yesNo } from '../../reports/fields.ts';
 import { openQueue } from '../../worker/queue/backend.ts';
 import { checkQueueSchema, findQueueSchema } from '../../worker/queue/queue-tables.ts';
 import { checkSchedules } from '../../worker/queue/schedules.ts';
-import { readQueueId, readRefusal } from '../../worker/queue/worker-state.ts';
+import { readRefusal } from '../../worker/queue/worker-state.ts';
 import { command as work } from '../commands/work.ts';
 import type { Lifetime } from '../lifetime.ts';
 import type { Program } from '../program.ts';
@@ -46,16 +46,26 @@ export async function checkConnections({ pool, process }: Program): Promise<Chec
   return { found: true, says: `${limit.of} is limited to ${limit.most}, and a worker holds up to ${needed}` };
 }
 
+/** The queue of a program, or of all listed ones. */
+export interface CheckedQueue {
+  /** By which it is named. */
+  readonly mirrorSchema: string;
+  readonly readId: () => Promise<string>;
+}
+
 /**
  * Checks whether a worker may write and sees every row, and whether there is room to write.
  *
  * Throws: AccessRefused naming the rights of a worker that the role lacks, or a table with rows that it does not see;
  * the database's errors.
  */
-export async function checkRights({ pool, database, mirrorSchema, process }: Program): Promise<Checked> {
+export async function checkRights(
+  { pool, database, mirrorSchema, process }: Program,
+  queue: CheckedQueue,
+): Promise<Checked> {
   await checkWorkerAccess(pool, {
     schema: mirrorSchema,
-    queueSchema: findQueueSchema(process.redisUrl, mirrorSchema),
+    queueSchema: findQueueSchema(process.redisUrl, queue.mirrorSchema),
   });
   await writeForTrial(pool);
   return { found: true, says: `the role ${database.session.role} has what a worker needs` };
@@ -103,16 +113,22 @@ export async function checkTables(program: Program): Promise<Checked<TakePermit>
  *
  * Throws: ConfigError with what a worker would warn of; what `checkQueueSchema` and `openQueue` throw.
  */
-export async function checkQueue(program: Program): Promise<Checked> {
-  const { pool, db, log, database, mirrorSchema, process } = program;
+export async function checkQueue(
+  { pool, log, database, process }: Program,
+  { mirrorSchema, readId }: CheckedQueue,
+): Promise<Checked> {
   const settings = { redisUrl: process.redisUrl, mirrorSchema, databaseUrl: database.url };
   await checkQueueSchema(pool, settings);
-  const backend = await openQueue({ log }, settings, await readQueueId(db));
+  const backend = await openQueue({ log }, settings, await readId());
   await backend.close();
   if (backend.warnings.length > 0) throw new ConfigError(backend.warnings);
+  return { found: true, says: `${backend.name} keeps it` };
+}
+
+/** Returns the end of a sentence, if no job of the program asks the API; else nothing. */
+export async function describeRefusal({ db }: Program): Promise<string> {
   const code = await readRefusal(db);
-  const waits = code === null ? '' : `; no job asks the API, since a worker met ${code}`;
-  return { found: true, says: `${backend.name} keeps it${waits}` };
+  return code === null ? '' : `; no job asks the API, since a worker met ${code}`;
 }
 
 /**
@@ -147,6 +163,24 @@ export const doctorDocument = z
 
 export type DoctorDocument = z.infer<typeof doctorDocument>;
 
+/** The document with PROGRAMS_FILE. */
+export const doctorProgramsDocument = doctorDocument
+  .extend({
+    checks: z.array(check).describe('of what the programs share, in the order in which they were made'),
+    programs: z
+      .array(
+        z.object({
+          program: text('its name in PROGRAMS_FILE'),
+          is_well: yesNo('none of its checks failed'),
+          checks: z.array(check),
+        }),
+      )
+      .describe('in the order of the file'),
+  })
+  .meta({ title: 'affiliate-mirror doctor --json, with PROGRAMS_FILE' });
+
+export type DoctorProgramsDocument = z.infer<typeof doctorProgramsDocument>;
+
 export interface Report {
   readonly checks: readonly DoctorDocument['checks'][number][];
   /** Returns what was found; null if the check failed. */
@@ -155,8 +189,11 @@ export interface Report {
   readonly leaveOut: (subjects: readonly string[], reason: string) => void;
 }
 
-/** Returns an empty report; every line is printed as soon as it is known. A bug in a check is thrown. */
-export function makeReport(signal: AbortSignal, print: (line: string) => void): Report {
+/**
+ * Returns an empty report; every line is printed as soon as it is known, with `start` before its subject. A bug in a
+ * check is thrown.
+ */
+export function makeReport(signal: AbortSignal, print: (line: string) => void, start = ''): Report {
   const checks: DoctorDocument['checks'] = [];
   return {
     checks,
@@ -165,7 +202,7 @@ export function makeReport(signal: AbortSignal, print: (line: string) => void): 
       try {
         const { found, says } = await run();
         checks.push({ subject, state: 'passed', says: [says] });
-        print(`✓ ${subject}: ${says}`);
+        print(`✓ ${start}${subject}: ${says}`);
         return found;
       } catch (thrown) {
         // After a stop, the stop is why the check failed.
@@ -174,14 +211,14 @@ export function makeReport(signal: AbortSignal, print: (line: string) => void): 
         if (!(error instanceof AppError)) throw error;
         const says = error instanceof ConfigError ? [...error.problems] : [describeError(error)];
         checks.push({ subject, state: 'failed', says });
-        for (const problem of says) print(`✗ ${subject}: ${problem}`);
+        for (const problem of says) print(`✗ ${start}${subject}: ${problem}`);
         return null;
       }
     },
     leaveOut(subjects, reason) {
       const says = [`not checked while ${reason}`];
       checks.push(...subjects.map((subject) => ({ subject, state: 'not_checked' as const, says })));
-      print(`– ${subjects.join(', ')}: not checked while ${reason}`);
+      print(`– ${start}${subjects.join(', ')}: not checked while ${reason}`);
     },
   };
 }

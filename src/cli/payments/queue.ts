@@ -16,6 +16,7 @@ import { totalsByState } from '../../payments/totals-by-state.ts';
 import { BAD_STATES, UNMET_STATES } from '../../payments/update-request.ts';
 import { outcomeOf } from '../../payments/update-words.ts';
 import { writerConcurrency } from '../../payments/write/writer-concurrency.ts';
+import { commandFor } from '../../reports/concern-advice.ts';
 import type { ConnectedProgram } from '../connect-program.ts';
 import type { DryRunDocument, QueuedDocument, WaitedDocument } from '../documents/commissions.ts';
 import type { ExitCode } from '../exit-code.ts';
@@ -23,7 +24,7 @@ import { Stopped } from '../lifetime.ts';
 import { nameUser } from '../name-user.ts';
 import { isForPeople, type OutputFlags, printListing } from '../output/format.ts';
 import { print, printError } from '../output/print.ts';
-import type { Program } from '../program.ts';
+import { type Program, startOf } from '../program.ts';
 import {
   askedListing,
   describeSent,
@@ -97,7 +98,7 @@ async function printPreview(
   if (isForPeople(flags) && previewed.length > 0) print(renderStateTotals(totals, 'would', money));
   const counts = Map.groupBy(previewed, ({ would }) => would);
   const words = [...counts].map(([would, of]) => `${formatCount(of.length)} ${would}`).join(', ');
-  printError(`dry run: nothing was queued or changed. ${words}`);
+  printError(`${startOf(program)}dry run: nothing was queued or changed. ${words}`);
   // The messages and the exit code of applying it.
   const { behind, before, isWorrying } = describeAnswers(rows, answers);
   for (const says of before) printError(withLocalTimes(says));
@@ -116,15 +117,15 @@ async function reportQueued(program: Program, asked: AskedBatch, flags: QueueFla
     printListing(askedListing(lines, program.money, documentOf), flags);
   } else if (queued > 0) {
     const say = flags.isStdoutTaken === true ? printError : print;
-    say(`${formatCount(queued)} queued as ${batchId}`);
+    say(`${startOf(program)}${formatCount(queued)} queued as ${batchId}`);
   }
   if (queued > 0) {
     printError(
-      `a running worker applies them; --wait does it here and now. To see how far they are: affiliate-mirror ${groupOf(asked.rows)} status ${batchId}`,
+      `a running worker applies them; --wait does it here and now. To see how far they are: ${commandFor(program.name, `affiliate-mirror ${groupOf(asked.rows)} status ${batchId}`)}`,
     );
   } else {
     const before = answers.map((answer) => ({ ...answer, ended_before: answer.state !== 'pending' }));
-    printError(`nothing was queued; ${describeShown(before)}`);
+    printError(`${startOf(program)}nothing was queued; ${describeShown(before)}`);
   }
   return 0;
 }
@@ -160,7 +161,7 @@ async function wait(program: ConnectedProgram, asked: AskedBatch, flags: QueueFl
     const shown = totalsByState(lines.map((line) => ({ ...line, state: shownState(line) })));
     if (isForPeople(flags) && lines.length > 0) print(renderStateTotals(shown, 'state', money));
   }
-  printError(isQueued ? `${batchId}: ${describeSent(lines)}` : describeSent(lines));
+  printError(`${startOf(program)}${isQueued ? `${batchId}: ` : ''}${describeSent(lines)}`);
   // The user of --wait wants it done, also if another user drops it meanwhile.
   return UNMET_STATES.some((state) => counts[state] !== undefined) ? 3 : 0;
 }

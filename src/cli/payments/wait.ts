@@ -5,6 +5,7 @@ import type { Logger } from '../../base/log.ts';
 import { countStates } from '../../payments/select-requests.ts';
 import type { StateCounts } from '../../payments/write/await-updates.ts';
 import { writerConcurrency } from '../../payments/write/writer-concurrency.ts';
+import { commandFor } from '../../reports/concern-advice.ts';
 import type { ConnectedProgram } from '../connect-program.ts';
 import { Stopped } from '../lifetime.ts';
 import { printError } from '../output/print.ts';
@@ -45,18 +46,18 @@ export async function waitFor(
 }
 
 async function describeReached(
-  { db }: ConnectedProgram,
+  program: ConnectedProgram,
   ids: readonly number[],
   what: Named | null,
 ): Promise<string> {
   // The database may be away; the error that ended the waiting is the one to report.
-  const counts = await countStates(db, ids).catch(() => null);
+  const counts = await countStates(program.db, ids).catch(() => null);
   const reached = counts === null ? 'how far they came cannot be read now' : describeCounts(counts);
   if (counts !== null && counts.pending === undefined) return reached;
   const cancel =
     what === null
       ? ''
-      : `; affiliate-mirror ${what.group} cancel ${what.name} takes back those that were not sent yet`;
+      : `; ${commandFor(program.name, `affiliate-mirror ${what.group} cancel ${what.name}`)} takes back those that were not sent yet`;
   return `${reached}; those pending stay queued: the next command with --wait goes on there, and so does a running worker${cancel}`;
 }
 

@@ -7,6 +7,7 @@ import type { ListedResource } from '../../contract/resources.ts';
 import { count, mode, resource, text, timestamp, yesNo } from '../../reports/fields.ts';
 import type { RunSummary, SyncProgress } from '../../sync/run-summary.ts';
 import type { ExitCode } from '../exit-code.ts';
+import { failure } from '../many-programs.ts';
 import { print, printError, printJson } from '../output/print.ts';
 import type { ProgressReading } from '../output/progress.ts';
 import { describeDoubts, isDoubtful, renderRuns } from './render-runs.ts';
@@ -73,7 +74,22 @@ export const syncDocument = z
   })
   .meta({ title: 'affiliate-mirror sync --json' });
 
-/** The state of the command, also if an error ends it. */
+/** The document with PROGRAMS_FILE. */
+export const syncProgramsDocument = z
+  .object({
+    programs: z
+      .array(
+        z.object({
+          program: text('its name in PROGRAMS_FILE'),
+          error: failure.describe('why it failed').nullable(),
+          ...syncDocument.shape,
+        }),
+      )
+      .describe('in the order of the file; after a stop, those that were begun'),
+  })
+  .meta({ title: `${syncDocument.meta()?.title}, with PROGRAMS_FILE` });
+
+/** The state of the command, or of its work on one program, also if an error ends it. */
 export interface Reached {
   readonly runs: RunSummary[];
   readonly stopped: RunSummary[];
@@ -101,21 +117,34 @@ export function readProgress({
   };
 }
 
+export function makeReached(): Reached {
+  return { runs: [], stopped: [], unsaid: new Map(), last: null };
+}
+
 /** Prints the runs, also if an error ended the command. */
-export function printRuns({ runs, stopped }: Reached, { isJson }: { isJson: boolean }): void {
-  if (isJson) printJson(syncDocument.parse({ runs: [...runs, ...stopped] }));
-  else if (runs.length > 0) print(renderRuns(runs));
+export function printRuns(reached: Reached, { isJson }: { isJson: boolean }): void {
+  if (isJson) printJson(syncDocument.parse(documentOfRuns(reached)));
+  else if (reached.runs.length > 0) print(renderRuns(reached.runs));
+  noteBlindSpots(reached);
+}
+
+export function documentOfRuns({ runs, stopped }: Reached): z.input<typeof syncDocument> {
+  return { runs: [...runs, ...stopped] };
+}
+
+/** `start` begins the line, with a listed program's name. */
+export function noteBlindSpots({ runs }: Reached, start = ''): void {
   const deltas = runs.filter(({ plan }) => plan?.strategy === 'delta').map(({ resource }) => resource);
   if (deltas.length === 0) return;
   printError(
-    `affiliate-mirror: this delta of ${deltas.join(' and ')} did not see changes that leave no trace (affiliate-mirror sync --help); affiliate-mirror status says when everything was last read`,
+    `affiliate-mirror: ${start}this delta of ${deltas.join(' and ')} did not see changes that leave no trace (affiliate-mirror sync --help); affiliate-mirror status says when everything was last read`,
   );
 }
 
 /** Prints the concerns of the runs, and returns the exit code. */
-export function conclude({ runs, unsaid }: Reached): ExitCode {
+export function conclude({ runs, unsaid }: Reached, start = ''): ExitCode {
   for (const concern of [...runs.flatMap(describeDoubts), ...[...unsaid].map(describeUnsaid)]) {
-    printError(`affiliate-mirror: ${concern}`);
+    printError(`affiliate-mirror: ${start}${concern}`);
   }
   if (unsaid.size > 0 || runs.some(isDoubtful)) return 3;
   return runs.some(({ state }) => state === 'skipped') ? 4 : 0;

@@ -1,6 +1,6 @@
 // Finished runs for people: a table, and the concerns.
 
-import { formatCount, formatDuration } from '../../contract/format.ts';
+import { counted, formatCount, formatDuration } from '../../contract/format.ts';
 import type { RunSummary } from '../../sync/run-summary.ts';
 import { type Cell, renderTable } from '../output/render-table.ts';
 
@@ -29,6 +29,19 @@ export function renderRuns(runs: readonly RunSummary[]): string {
     ['', ...runs.map((run) => run.resource)],
     LINES.map(([label, cell]) => [label, ...runs.map(cell)]),
   );
+}
+
+/** Returns the run in a line. */
+export function describeRun(run: RunSummary): string {
+  const { resource, state, distinct_seen, duration_ms } = run;
+  const changes = [
+    { rows: run.rows_inserted, what: 'new' },
+    { rows: run.rows_updated, what: 'changed' },
+    { rows: run.rows_deleted, what: 'deleted' },
+  ].flatMap(({ rows, what }) => (rows === 0 ? [] : [`${formatCount(rows)} ${what}`]));
+  const found = changes.length === 0 ? 'nothing new' : changes.join(', ');
+  const end = state === 'succeeded' ? '' : ` (${state})`;
+  return `${resource}: ${counted(distinct_seen, 'record')} in ${formatDuration(duration_ms)}, ${found}${end}`;
 }
 
 /** Returns whether a person should look at the run. */

@@ -14,6 +14,14 @@ export function splitBucket(words: string): { readonly bucket: string; readonly 
   return { bucket, prefix: path.replace(/^\/+|\/+$/g, '') };
 }
 
+/** The place of a listed program's name in a target. */
+export const PROGRAM_PLACE = '{program}';
+
+/** Returns the target of the listed program; null if it would be that of others too. */
+export function targetOf(words: string, program: string): string | null {
+  return words.includes(PROGRAM_PLACE) ? words.replaceAll(PROGRAM_PLACE, program) : null;
+}
+
 /**
  * Returns the problem, to follow the name of the variable or option; null without one. `kinds` names the right ones. An
  * address of another kind is not quoted whole: it may hold a password.

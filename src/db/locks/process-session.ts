@@ -106,6 +106,8 @@ function makeSession(pool: Pool): ProcessSession {
       client.release(isBroken);
     };
     const closeLost = () => close(true);
+    // Each program listens.
+    client.setMaxListeners(0);
     client.once('error', closeLost);
     client.once('end', closeLost);
     clients.add(client);

@@ -70,16 +70,20 @@ export async function checkParts(pool: Pool, schema: string): Promise<void> {
  */
 export async function hasReports(client: Pick<Pool, 'query'>, schema: string): Promise<boolean> {
   const views = await client.query(
-    `select from pg_class join pg_namespace on pg_namespace.oid = relnamespace
-     where nspname = $1 and relkind = 'v' limit 1`,
+    `select from pg_depend join pg_class on pg_class.oid = objid
+     where refclassid = 'pg_namespace'::regclass and classid = 'pg_class'::regclass
+       and refobjid = (select oid from pg_namespace where nspname = $1) and relkind = 'v' limit 1`,
     [reportsSchema(schema)],
   );
   return views.rowCount !== 0;
 }
 
+// By name, of which there is an index: with a hundred mirrors, reading all of pg_class took ten times as long.
 const LOST = `
   with ours as (select pg_class.oid, relname::text, relkind
-                from pg_class join pg_namespace on pg_namespace.oid = relnamespace where nspname = $1)
+                from pg_class
+                where relnamespace = (select oid from pg_namespace where nspname = $1)
+                  and relname = any ($3::text[] || $4::text[]))
   select 'trigger ' || name || ' is missing or off' as lost
   from (select unnest($2::text[]) union all
         select unnest($6::text[]) where has_forgotten_people()) as wanted (name)
