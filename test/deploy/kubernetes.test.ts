@@ -1,20 +1,22 @@
-// The manifest for Kubernetes is one that its API accepts, and names what the program has.
+// The manifests for Kubernetes are ones that its API accepts, and name what the program has.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Deployment } from 'kubernetes-types/apps/v1.js';
 import type { Job } from 'kubernetes-types/batch/v1.js';
 import type { ConfigMap } from 'kubernetes-types/core/v1.js';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { readPrograms } from '../../src/config/programs-file.ts';
 import { VARIABLES } from '../../src/config/variables.ts';
 import { TIMINGS } from '../../src/worker/queue/timings.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const OBJECTS = parseAllDocuments(readFileSync(join(ROOT, 'docs/deploy/kubernetes.yaml'), 'utf8')).map(
-  (document) => document.toJS(),
-);
+const readObjects = (file: string) =>
+  parseAllDocuments(readFileSync(join(ROOT, 'docs/deploy', file), 'utf8')).map((document) => document.toJS());
+const OBJECTS = readObjects('kubernetes.yaml');
 
 /** Where Kubernetes' own types have the kinds that the manifest uses. */
 const GROUPS = {
@@ -24,8 +26,8 @@ const GROUPS = {
   Deployment: 'apps/v1',
 } as const;
 
-function find<T>(kind: string): T {
-  return OBJECTS.find((object) => object.kind === kind);
+function find<T>(kind: string, objects = OBJECTS): T {
+  return objects.find((object) => object.kind === kind);
 }
 
 /** Returns what the compiler says of the objects, each held to the type of its kind: no field more, none less. */
@@ -100,4 +102,41 @@ test('the job that migrates has the settings and the files of the workers: they 
   expect(migrate?.env).toEqual(work?.env);
   expect(migrate?.volumeMounts).toEqual(work?.volumeMounts);
   expect(job?.volumes).toEqual(workers?.volumes);
+});
+
+describe('of many programs', () => {
+  const objects = readObjects('kubernetes-programs.yaml');
+  const pod = find<Deployment>('Deployment', objects).spec?.template.spec;
+  const [worker] = pod?.containers ?? [];
+  const env = new Map(worker?.env?.map(({ name, value }) => [name, value]));
+  const pathOf = (volume: string) =>
+    worker?.volumeMounts?.find(({ name }) => name === volume)?.mountPath ?? '';
+
+  test('every object has the fields that its kind has, and no other', () => {
+    expect(objects.map(({ kind }) => kind)).toEqual(['Secret', 'ConfigMap', 'Deployment']);
+    expect(typeCheck(objects)).toBe('');
+  });
+
+  test('every variable is one of the program, and the tables are made with those of the worker', () => {
+    expect(VARIABLES.map(({ name }) => name)).toEqual(expect.arrayContaining([...env.keys()]));
+    const [migrate] = pod?.initContainers ?? [];
+    expect(migrate).toMatchObject({
+      args: ['migrate'],
+      env: worker?.env,
+      volumeMounts: worker?.volumeMounts,
+    });
+  });
+
+  test('the list is one that a worker takes, with a secret for each program', () => {
+    const secrets = Object.keys(find<{ stringData: object }>('Secret', objects).stringData);
+    const directory = mkdtempSync(join(tmpdir(), 'kubernetes-'));
+    for (const key of secrets) writeFileSync(join(directory, key), key, { mode: 0o600 });
+    const [[name = '', text = ''] = []] = Object.entries(find<ConfigMap>('ConfigMap', objects).data ?? {});
+    expect(env.get('PROGRAMS_FILE')).toBe(`${pathOf('programs')}/${name}`);
+    const file = join(directory, name);
+    writeFileSync(file, text.replaceAll(pathOf('secrets'), directory));
+    const programs = readPrograms({ PROGRAMS_FILE: file });
+    expect(programs?.map((program) => program.name)).toEqual(['acme', 'beta-eu']);
+    rmSync(directory, { recursive: true });
+  });
 });

@@ -7,6 +7,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DEFAULT_SIZE } from '../../src/cli/commands/sandbox.ts';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
@@ -85,11 +86,15 @@ async function writeFiles(): Promise<void> {
 /** These serve until they are stopped, and have tests of their own. */
 const SERVING = ['work', 'sandbox', 'demo'];
 
+/** Its commands have programs of their own. */
+const MANY_PROGRAMS = 'docs/many-programs.md';
+
 const isServing = ({ args }: { args: readonly string[] }) => SERVING.includes(args[0] ?? '');
 
 test('every command and every snippet of the pages does what it says', { timeout: 240_000 }, async () => {
   const done = new Set<string>();
   for (const block of BLOCKS) {
+    if (block.page === MANY_PROGRAMS) continue;
     if (block.language === 'sh') await runShell(block, done);
     if (block.language === 'sql') await runSql(block);
     if (block.language === 'python') await runPython(block);
@@ -191,6 +196,36 @@ test('every grant of the pages is one that Postgres takes', async () => {
   }
 });
 
+test('every command about many programs works on those of its own sandbox', {
+  timeout: 240_000,
+}, async () => {
+  const { url } = await createEmptyDatabase();
+  const commands = readCommands(BLOCKS.filter(({ page }) => page === MANY_PROGRAMS));
+  const args = (name: string) =>
+    commands.flatMap((command) => (command.kind === 'cli' && command.args[0] === name ? [command.args] : []));
+  const [sandboxOfMany = []] = args('sandbox');
+  const environmentOfMany = {
+    DATABASE_URL: url,
+    DATA_DIR: directory,
+    PROGRAMS_FILE: join(directory, 'sandbox', 'programs.yaml'),
+  };
+  const serving = spawnCli([...sandboxOfMany, '--port', '0'], { DATABASE_URL: url, DATA_DIR: directory });
+  const ended = once(serving, 'close');
+  await untilPrinted(serving.stdout, /Ctrl-C stops it/);
+  for (const command of commands) {
+    if (command.kind !== 'cli' || isServing(command)) continue;
+    const words = command.args.map((word) => word.replace(/^(?=[\w{}/]+\/$)/, `${directory}/`));
+    const { code, stdout, stderr } = await runCli(words, environmentOfMany);
+    expect(code, `${command.line}\n${stdout}${stderr}`).toBe(0);
+  }
+  // The worker of the page serves all three.
+  expect(args('work')).toHaveLength(1);
+  const worker = spawnCli(['work'], { ...environmentOfMany, STATUS_PORT: '0' });
+  await untilPrinted(worker.stderr, /(?:program\.served.*\n.*){3}/s);
+  for (const child of [worker, serving]) child.kill('SIGINT');
+  expect([(await once(worker, 'close'))[0], (await ended)[0]]).toEqual([0, 0]);
+});
+
 test('the sandboxes of the pages answer', async () => {
   const commands = COMMANDS.filter((command) => command.kind === 'cli' && command.args[0] === 'sandbox');
   expect(commands.length).toBeGreaterThan(0);
@@ -230,6 +265,18 @@ function withoutFigures(line: string): string {
 
 function unescapeXml(text: string): string {
   return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+}
+
+/** Rejects if the stream ends before. What comes later is read and dropped. */
+async function untilPrinted(stream: Readable, said: RegExp): Promise<void> {
+  let printed = '';
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  stream.on('data', (chunk) => {
+    printed += chunk;
+    if (said.test(printed)) resolve();
+  });
+  stream.once('end', () => reject(new Error(`it printed only:\n${printed}`)));
+  await promise;
 }
 
 /** Returns what a command that serves until Ctrl-C printed, once it has said so and was stopped. */

@@ -7,8 +7,7 @@ import { describeUnion } from '../../db/access/describe-union.ts';
 import { readReportNames } from '../../db/migrate/migration-files.ts';
 import type { Cli, CommandFile } from '../cli.ts';
 import { readBaseSchema, readCliConfig } from '../configuration.ts';
-import { describeUnknownVariables } from '../configuration.ts';
-import { printData, printError } from '../output/print.ts';
+import { printData } from '../output/print.ts';
 
 const HELP = `
 The views are in the schema <MIRROR_SCHEMA>_all, have the names of the reports, and begin with the column "program".
@@ -38,7 +37,6 @@ function register(root: Command, cli: Cli): void {
 async function printUnion(cli: Cli): Promise<0> {
   // Warns of misspelt variables.
   readCliConfig(cli);
-  for (const sentence of describeUnknownVariables(environment)) printError(sentence);
   // It loads the parser of the file, which no other command needs without the variable.
   const { readPrograms } = await import('../../config/programs-file.ts');
   const programs = readPrograms(cli.environment);
