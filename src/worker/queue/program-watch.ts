@@ -19,6 +19,8 @@ export interface ProgramWatchDeps {
   readonly db: Database;
   readonly log: Logger;
   readonly probe: Probe;
+  /** Null if the environment describes the program. */
+  readonly name: string | null;
 }
 
 export interface ProgramWatch {
@@ -36,9 +38,9 @@ export interface ProgramWatch {
 const PROBE_TIMEOUT_MS = 10_000;
 
 /** Returns the watch. Its functions throw: the signal's reason when aborted; the database's errors. */
-export function makeProgramWatch({ db, log, probe }: ProgramWatchDeps, timings: Timings): ProgramWatch {
+export function makeProgramWatch({ db, log, probe, name }: ProgramWatchDeps, timings: Timings): ProgramWatch {
   const refuse = async (error: AppError) => {
-    if (await noteRefusal(db, timings, error.code)) logRefusal(log, error);
+    if (await noteRefusal(db, timings, error.code)) logRefusal(log, error, name === null ? FIX : FIX_LISTED);
   };
   const tryNow = async (signal: AbortSignal): Promise<boolean> => {
     try {
@@ -84,10 +86,12 @@ export function makeProgramWatch({ db, log, probe }: ProgramWatchDeps, timings: 
 
 const FIX =
   'no job asks the API meanwhile, and nothing is lost. Correct AFFILIATE_API_SECRET and restart the worker, or correct its file (AFFILIATE_API_SECRET_FILE), which is read again with the next try; work goes on by itself once the secret is accepted';
+const FIX_LISTED =
+  'no job asks the API meanwhile, and nothing is lost. Correct the file that secret_file of the program in PROGRAMS_FILE names; work goes on by itself once the secret is accepted';
 
-function logRefusal(log: Logger, error: AppError): void {
+function logRefusal(log: Logger, error: AppError, fix: string): void {
   const reason = describeError(error);
   if (error instanceof ProgramChanged) log.error({ reason: error.message }, 'program.changed');
-  else if (error instanceof ApiUnauthorized) log.error({ reason, fix: FIX }, 'program.secret_refused');
+  else if (error instanceof ApiUnauthorized) log.error({ reason, fix }, 'program.secret_refused');
   else log.warn({ reason }, 'program.away');
 }

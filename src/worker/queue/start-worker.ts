@@ -163,8 +163,8 @@ export async function startWorker(deps: WorkerDeps, input: WorkerInput): Promise
       const stop = async () => {
         if (served.get(program.name) === begun.served) served.delete(program.name);
         queueWorker.concurrency = readSlots().total;
-        await begun.served.stopRounds();
-        await running.end(program.name, (id) => queueWorker.cancelJob(id, STOPS));
+        const jobsEnd = running.end(program.name, (id) => queueWorker.cancelJob(id, STOPS));
+        await Promise.all([begun.served.stopRounds(), jobsEnd]);
       };
       return {
         ended: begun.ended,
