@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import pRetry from 'p-retry';
 import pg from 'pg';
 import { onTestFinished } from 'vitest';
 import type { Fleet, FleetProgram } from './fleet.ts';
@@ -50,7 +51,9 @@ export async function lockTable(fleet: Fleet, { schema }: FleetProgram): Promise
 /** Has the queue lose all of its jobs and schedules. */
 export async function emptyQueue({ redis, base }: Fleet): Promise<void> {
   if (redis === null) {
-    await base.query(`truncate mirror_queue.job, mirror_queue.scheduler, mirror_queue.dedup cascade`);
+    // Retried: the workers lock the same tables in another order, and one of the two is told of the deadlock.
+    const truncate = 'truncate mirror_queue.job, mirror_queue.scheduler, mirror_queue.dedup cascade';
+    await pRetry(() => base.query(truncate), { retries: 10, minTimeout: 100, factor: 1 });
     return;
   }
   const client = new Redis(redis.url);

@@ -3,7 +3,12 @@
 import pMap from 'p-map';
 import { expect } from 'vitest';
 import { NO_FAULTS } from '../../src/sandbox/fault-plan.ts';
-import { readMirror, readProgram } from '../support/compare-with-program.ts';
+import {
+  readMirror,
+  readMirrorPayouts,
+  readProgram,
+  readProgramPayouts,
+} from '../support/compare-with-program.ts';
 import { DELTA_SECONDS, type Fleet, type FleetProgram, RATE_LIMIT } from './fleet.ts';
 
 /** A delta starts within so many seconds of its tick, whatever the other programs do. */
@@ -13,7 +18,7 @@ const DELTA_STARTS_WITHIN = 30;
 export async function untilSyncedSince(programs: readonly FleetProgram[], momentMs: number): Promise<void> {
   const since = new Date(momentMs).toISOString();
   const unsynced = async () => {
-    const found = await pMap(programs, ({ pool, name }) => findUnsynced(pool, name, since), {
+    const found = await pMap(programs, (program) => findUnsynced(program, since), {
       concurrency: 4,
     });
     return found.flat();
@@ -21,27 +26,31 @@ export async function untilSyncedSince(programs: readonly FleetProgram[], moment
   await expect.poll(unsynced, { interval: 1000, timeout: 240_000 }).toEqual([]);
 }
 
-async function findUnsynced(pool: FleetProgram['pool'], name: string, since: string): Promise<string[]> {
+async function findUnsynced({ pool, name, lists }: FleetProgram, since: string): Promise<string[]> {
   const { rows } = await pool.query<{ resource: string }>(
-    `select resource from unnest(array['affiliates', 'referrals']) as resource where not exists (
+    `select resource from unnest($2::text[]) as resource where not exists (
        select from sync_runs run where run.resource = resource.resource and mode = 'full' and state = 'succeeded'
          and started_at > $1)`,
-    [since],
+    [since, ['affiliates', 'referrals', ...lists]],
   );
   return rows.map(({ resource }) => `${name} ${resource}`);
 }
 
 /** Checks that each schema equals its program, which is at rest and has been synced in full. */
 export async function expectEqual(programs: readonly FleetProgram[]): Promise<void> {
-  for (const { name, sandbox, pool } of programs) {
+  for (const { name, sandbox, pool, lists } of programs) {
     sandbox.setFaults(NO_FAULTS);
     sandbox.setRateLimit(null);
     expect(await readMirror(pool), name).toEqual(await readProgram(sandbox));
+    if (!lists.includes('payouts')) continue;
+    expect(await readMirrorPayouts(pool), name).toEqual(await readProgramPayouts(sandbox));
   }
 }
 
 /** Checks what the programs received. To be called before anything else sends requests. */
 export function expectLawful(programs: readonly FleetProgram[]): void {
+  const fullest = Math.max(...programs.map(({ sandbox }) => sandbox.statistics().mostInWindow));
+  expect(fullest, 'otherwise the limit was never met').toBeGreaterThanOrEqual(RATE_LIMIT.requests - 1);
   for (const { name, sandbox } of programs) {
     const { foreignSecrets, mostInWindow } = sandbox.statistics();
     expect({ name, foreignSecrets }).toEqual({ name, foreignSecrets: 0 });

@@ -5,6 +5,8 @@ import type { Fleet, FleetProgram } from './fleet.ts';
 
 /** A payment begins within so many seconds after it was asked for, whatever the other programs do. */
 const PAYMENT_BEGINS_WITHIN = 5;
+/** A payout that is paid is processing for so long. */
+const PROCESSING_MS = 300;
 const PAID_AT = '2026-10-05T12:00:00.000Z';
 
 export interface Payer {
@@ -27,7 +29,8 @@ export async function preparePayments({ origin }: Fleet, programs: readonly Flee
     create table public.paid (program text, id text);
     create function public.note_paid() returns trigger language plpgsql as
       'begin insert into public.paid values (tg_table_schema, new.id); return null; end'`);
-  for (const { origin: schema } of programs) {
+  for (const { origin: schema, sandbox } of programs) {
+    await sandbox.program.setProcessing(PROCESSING_MS);
     await origin.query(
       `update ${schema}.commissions set state = 'due', paid_at = null, payout_id = null where voided_at is null;
        delete from ${schema}.payouts`,

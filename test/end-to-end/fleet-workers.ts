@@ -3,7 +3,6 @@
 
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync as require0 } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
@@ -45,7 +44,6 @@ export async function startFleetWorker(fleet: Fleet, user: string): Promise<Flee
   });
   const lines: Line[] = [];
   createInterface({ input: child.stderr }).on('line', (line) => {
-    require0(`/tmp/f-fleet-${fleet.redis === null ? 'pg' : 'redis'}-${user}.log`, `${line}\n`);
     lines.push(line.startsWith('{') ? JSON.parse(line) : { msg: line });
   });
   const ended = once(child, 'exit').then(([code]) => code as number | null);

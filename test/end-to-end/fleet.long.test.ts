@@ -17,10 +17,11 @@ import {
   findLateDeltas,
   untilSyncedSince,
 } from './fleet-outcome.ts';
-import { makePayer, preparePayments, type Payer } from './fleet-payments.ts';
+import { makePayer, type Payer, preparePayments } from './fleet-payments.ts';
 import { countConnections, type FleetWorker, startFleetWorker, untilServing } from './fleet-workers.ts';
 
-const PROGRAMS = Number(process.env['FLEET'] ?? 40);
+/** FLEET=40 asks for more: two cores that others use as well start no delta of so many in time. */
+const PROGRAMS = Number(process.env['FLEET'] ?? 16);
 /** In the file from its change on. */
 const ADDED = 2;
 const NAMES = Array.from(
@@ -29,6 +30,8 @@ const NAMES = Array.from(
 );
 const WORKERS = ['worker1', 'worker2', 'worker3'] as const;
 const STOPPED_MS = 20_000;
+/** The run that is under way when a program leaves the file may send so long. */
+const LEAVING_MS = 10_000;
 
 const MIXED = { '5xx': 0.04, reset: 0.02, 'reset-after': 0.02, cut: 0.02, html: 0.02, '429': 0.01 };
 const MOST = { referrals: 250 };
@@ -118,18 +121,19 @@ test.for(KINDS)(`${PROGRAMS} programs in three workers outlive everything (%s)`,
   await endDrift();
 
   const readable = last.filter((program) => !parts.unreadable.includes(program));
-  await untilSyncedSince(readable, Date.now());
   await expect.poll(async () => (await pMap(payers, (payer) => payer.pending())).join()).toBe('0,0,0,0,0');
+  await untilSyncedSince(readable, Date.now());
   for (const { child } of [stopped, steady]) child.kill('SIGTERM');
   expect(await Promise.all([stopped.ended, steady.ended])).toEqual([0, 0]);
 
   expectLawful(fleet.programs);
-  expect(removed.sandbox.requests.filter(({ receivedAt }) => receivedAt > leftMs)).toEqual([]);
+  expect(removed.sandbox.requests.filter(({ receivedAt }) => receivedAt > leftMs + LEAVING_MS)).toEqual([]);
   for (const payer of payers) await payer.expectPaidOnce();
   await expectEqual(readable);
   await expectRead(parts.unreadable, false);
   await expectRead([removed], true);
   await expectDisjoint(fleet, fleet.programs);
+  expect([...connections.postgres.keys()].sort()).toEqual(WORKERS);
   for (const [user, count] of connections.postgres) expect(count, user).toBeLessThanOrEqual(12);
   for (const [user, count] of connections.redis) expect(count, user).toBeLessThanOrEqual(3);
 });

@@ -5,6 +5,7 @@ import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pMap from 'p-map';
 import { makeLogger } from '../../src/base/log.ts';
+import type { OptionalList } from '../../src/contract/optional-lists.ts';
 import { makeDatabasePool } from '../../src/db/connect/pool.ts';
 import type { Pool } from '../../src/db/connect/shared-pool.ts';
 import { runMigrations } from '../../src/db/migrate/migrate.ts';
@@ -35,6 +36,8 @@ export interface FleetProgram {
   readonly schema: string;
   readonly secretFile: string;
   readonly secret: string;
+  /** The optional lists that it serves. */
+  readonly lists: readonly OptionalList[];
 }
 
 export interface Fleet {
@@ -101,6 +104,7 @@ export async function makeFleet(
       schema: schemaOf(name),
       secretFile,
       secret,
+      lists: special[name]?.optionalLists ?? [],
     };
   });
   return {
@@ -112,8 +116,8 @@ export async function makeFleet(
     databaseUrl,
     file,
     async list(listed) {
-      const entries = listed.map(({ name, sandbox: { url }, secretFile }) => {
-        const lists = special[name]?.optionalLists?.join() ?? 'none';
+      const entries = listed.map(({ name, sandbox: { url }, secretFile, lists: served }) => {
+        const lists = served.length === 0 ? 'none' : served.join();
         return `  ${name}:\n    url: ${url}\n    secret_file: ${secretFile}\n    optional_lists: ${lists}\n`;
       });
       await writeFile(`${file}.draft`, `programs:\n${entries.join('')}`);

@@ -1,10 +1,7 @@
-// The programs of a fleet: their names, their schemas in one database, and the PROGRAMS_FILE that lists them.
+// The programs of a fleet: their names, and the PROGRAMS_FILE that lists them.
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runMigrations } from '../../src/db/migrate/migrate.ts';
-import { migrateQueue } from '../../src/worker/queue/queue-tables.ts';
-import { type BenchDatabase, SCHEMA } from './bench-database.ts';
 import { makeDirectory } from './start-child.ts';
 
 /** Returns the names of so many programs; those of fewer are the first of them. */
@@ -12,34 +9,24 @@ export function nameFleet(programs: number): readonly string[] {
   return Array.from({ length: programs }, (_, number) => `p${number}`);
 }
 
-/** Makes the schema of each, and that of the queue, as `migrate` does; returns how long that took. Units: ms. */
-export async function migrateFleet({ pool, url }: BenchDatabase, names: readonly string[]): Promise<number> {
-  const beganMs = performance.now();
-  for (const name of names) {
-    const schema = `${SCHEMA}_${name}`;
-    await runMigrations(pool.shared.of(schema), { schema });
-  }
-  await migrateQueue(pool, { redisUrl: null, mirrorSchema: SCHEMA, databaseUrl: url });
-  return performance.now() - beganMs;
+export interface ListedFleet {
+  /** Of the page server. */
+  readonly programUrl: string;
+  readonly names: readonly string[];
+  readonly rateLimit: string;
 }
 
-/** Returns the environment of a command that works on the programs. Each has been due for a full sync since now. */
+/** Returns the environment of a command that works on the programs. Each is due for a full sync once a year. */
 export async function listFleet(
   cleanup: AsyncDisposableStack,
-  { url, names, rateLimit }: { url: string; names: readonly string[]; rateLimit: string },
+  { programUrl, names, rateLimit }: ListedFleet,
+  due: Date,
 ): Promise<Readonly<Record<string, string>>> {
-  const now = new Date();
-  const cron = [
-    now.getUTCSeconds(),
-    now.getUTCMinutes(),
-    now.getUTCHours(),
-    now.getUTCDate(),
-    now.getUTCMonth() + 1,
-    '*',
-  ].join(' ');
+  const time = `${due.getUTCSeconds()} ${due.getUTCMinutes()} ${due.getUTCHours()}`;
+  const cron = `${time} ${due.getUTCDate()} ${due.getUTCMonth() + 1} *`;
   const programs = names.map(
     (name) => `  ${name}:
-    url: ${url}/${name}
+    url: ${programUrl}/${name}
     secret_env: BENCH_SECRET
     rate_limit: ${rateLimit}
     full_cron: '${cron}'

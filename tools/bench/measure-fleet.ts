@@ -6,11 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { BenchDatabase } from './bench-database.ts';
 import { median } from './figures.ts';
-import { listFleet, migrateFleet, nameFleet } from './fleet-programs.ts';
+import { listFleet, nameFleet } from './fleet-programs.ts';
 import { type Used, watchUsage } from './fleet-usage.ts';
 import { type FleetWorker, startFleetWorker } from './fleet-worker.ts';
 import { shareOfLimit } from './limit-use.ts';
-import { timeOf } from './measure-page.ts';
+import { measureLists, measureMigrate, type TimesOfOne } from './measure-many.ts';
 import { type BenchDeps, programOf, syncOnce } from './measure-round.ts';
 import { readMemoryMb } from './server-cpu.ts';
 
@@ -28,6 +28,7 @@ interface Fleet {
   readonly sizes: FleetSizes;
   /** Migrated, empty. */
   readonly like: BenchDatabase;
+  readonly one: TimesOfOne;
   readonly programUrl: string;
   /** CPU time per 1,000 rows of a sync of one program without a limit; null where it cannot be read. */
   readonly unlimitedMs: number | null;
@@ -40,7 +41,6 @@ interface FleetRun {
 }
 
 const UNLIMITED_SYNCS = 3;
-const PAGE_REQUESTS = 11;
 /** After the last sync: the rounds that it asked for, and the jobs of the night. */
 const SETTLE_MS = 15_000;
 const SHARE = 95;
@@ -52,7 +52,6 @@ const MOST = {
   redisConnections: 3,
   restTransactions: 10,
   restCpu: 5,
-  pageSeconds: 0.5,
 };
 
 export async function measureFleet(
@@ -60,18 +59,15 @@ export async function measureFleet(
   sizes: FleetSizes,
   redisUrl: string | null,
 ): Promise<void> {
-  const { postgres, server, figures, say } = deps;
-  const { programs, few, referrals } = sizes;
+  const { server, say } = deps;
+  const { programs, few, referrals, rateLimit } = sizes;
   say(`one sync without a limit, ${UNLIMITED_SYNCS} times`);
   const { url: programUrl } = await server.serve(programOf(referrals));
   const unlimitedMs = await measureUnlimited(deps, referrals, programUrl);
-  say(`the schemas of ${programs} programs`);
-  const like = await postgres.createDatabase();
-  const [first = '', ...others] = nameFleet(programs);
-  const oneMs = await migrateFleet(like, [first]);
-  const allMs = oneMs + (await migrateFleet(like, others));
-  figures.add(`schemas of ${programs} programs, made in this process`, 's', allMs / 1000);
-  const fleet = { sizes, like, programUrl, unlimitedMs };
+  say(`migrate of ${programs} programs`);
+  const names = nameFleet(programs);
+  const { database: like, one } = await measureMigrate(deps, { programUrl, names, rateLimit });
+  const fleet = { sizes, like, one, programUrl, unlimitedMs };
   if (few < programs) {
     const label = `${few} programs, queue on Postgres`;
     await runFleet(deps, fleet, { names: nameFleet(few), redisUrl: null, label });
@@ -79,7 +75,6 @@ export async function measureFleet(
   for (const queue of ['Postgres', 'Redis'] as const) {
     if (queue === 'Redis' && redisUrl === null) continue;
     const label = `${programs} programs, queue on ${queue}`;
-    const names = nameFleet(programs);
     await runFleet(deps, fleet, { names, redisUrl: queue === 'Redis' ? redisUrl : null, label });
   }
   await like.drop();
@@ -112,9 +107,9 @@ async function runFleet(deps: BenchDeps, fleet: Fleet, { names, redisUrl, label 
   await using redis = openRedis(redisUrl);
   // The requests of the run before are forgotten.
   await server.serve(programOf(sizes.referrals));
-  const environment = await listFleet(cleanup, { url: programUrl, names, rateLimit: sizes.rateLimit });
+  const listed = { programUrl, names, rateLimit: sizes.rateLimit };
   const worker = startFleetWorker(deps, {
-    ...environment,
+    ...(await listFleet(cleanup, listed, new Date())),
     DATABASE_URL: database.url,
     ...(redisUrl !== null && { REDIS_URL: redisUrl }),
   });
@@ -129,7 +124,7 @@ async function runFleet(deps: BenchDeps, fleet: Fleet, { names, redisUrl, label 
     const endRest = await watchUsage(watched);
     await sleep(sizes.restSeconds * 1000);
     addRest(deps, label, await endRest(), worker, names.length);
-    await measureListPage(deps, label, worker);
+    await measureLists(deps, listed, { label, page: await worker.page, database, one: fleet.one });
   }
   await worker.stop();
   await database.drop();
@@ -198,13 +193,6 @@ function addRest(
     add('Redis operations a minute and program', '', used.redisOperations * perMinute);
   }
   add('memory of the worker', 'MB', readMemoryMb(pid, 'VmRSS') ?? Number.NaN, { most: 200 + programs });
-}
-
-async function measureListPage({ figures }: BenchDeps, label: string, worker: FleetWorker): Promise<void> {
-  const page = await worker.page;
-  const times: number[] = [];
-  for (let request = 0; request < PAGE_REQUESTS; request += 1) times.push(await timeOf(page, '/'));
-  figures.add(`${label}, at rest: page of all programs`, 's', median(times), { most: MOST.pageSeconds });
 }
 
 function openRedis(url: string | null): AsyncDisposable & { readonly client: Redis | null } {

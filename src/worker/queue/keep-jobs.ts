@@ -11,14 +11,11 @@ import { type Found, findDue, isUnfit } from './find-due.ts';
 import type { ProgramWatch } from './program-watch.ts';
 import type { ServedProgram, Serving } from './served-program.ts';
 import type { Timings } from './timings.ts';
-import type { TakeTurn } from './turns.ts';
 
 export interface KeepDeps {
   readonly program: ServedProgram;
   readonly watch: ProgramWatch;
   readonly backend: QueueBackend;
-  /** The rounds of all programs take turns. */
-  readonly takeTurn: TakeTurn;
   /** Logs that a server is away, which all programs meet. */
   readonly warnOfOutage: (error: unknown) => void;
   /** The time to the first round after the set-up: rounds of all programs are spread over the interval. */
@@ -45,7 +42,7 @@ const PAUSE_MS = 100;
 
 /** Returns the keeper, not yet started. */
 export function keepJobs(deps: KeepDeps, timings: Timings): JobKeeper {
-  const { program, watch, backend, takeTurn, warnOfOutage } = deps;
+  const { program, watch, backend, warnOfOutage } = deps;
   const { log } = program;
   const warn = makeQuietWarning({ log }, 'watchdog.failed');
   const stopping = new AbortController();
@@ -60,7 +57,7 @@ export function keepJobs(deps: KeepDeps, timings: Timings): JobKeeper {
       await sleepOrAbort(Math.max(0, restMs), waking.signal);
       if (stopping.signal.aborted) return;
       waking = new AbortController();
-      await takeTurn(compare).catch((error: unknown) => {
+      await compare().catch((error: unknown) => {
         if (isUnfit(error)) throw error;
         nextRoundMs = 0;
         restMs = timings.compareAgainMs;

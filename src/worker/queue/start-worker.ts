@@ -21,7 +21,6 @@ import type { ServedProgram, Serving } from './served-program.ts';
 import { countSlots } from './slots.ts';
 import { makeStartRetry } from './start-retry.ts';
 import { TIMINGS, type Timings } from './timings.ts';
-import { makeTurns } from './turns.ts';
 
 /** Endless: beyond it a job would be given up, and deploys and restarts of the queue's server count as stalls. */
 const MOST_STALLS = 1_000_000;
@@ -31,9 +30,6 @@ const CANCEL_INTERVAL_MS = 50;
 const STOP_WITHOUT_QUEUE_MS = 3000;
 /** The reason with which the jobs of a worker that stops are aborted. */
 const STOPS = 'the worker stops';
-/** So many rounds run at once, and one counts for so long: a program whose tables are locked holds up no other. */
-const MOST_ROUNDS = 3;
-const ROUND_COUNTS_FOR_MS = 2000;
 /** The golden ratio: multiples of it spread over an interval evenly, however many there will be. */
 const SPREAD = 0.618_033_988_749_895;
 
@@ -152,12 +148,11 @@ export async function startWorker(deps: WorkerDeps, input: WorkerInput): Promise
   });
   const { promise: jobsEnded, resolve: end, reject: fail } = Promise.withResolvers<void>();
   let takesJobs = false;
-  const takeTurn = makeTurns(MOST_ROUNDS, ROUND_COUNTS_FOR_MS);
   let rounds = 0;
   const spreadMs = () => timings.watchIntervalMs * (1 - ((rounds++ * SPREAD) % 1));
   return {
     async serve(program, signal) {
-      const parts = { db, log, backend, mirrorSchema, takeTurn, warnOfOutage: warn, firstRestMs: spreadMs() };
+      const parts = { db, log, backend, mirrorSchema, warnOfOutage: warn, firstRestMs: spreadMs() };
       const begun = await serveProgram(program, parts, timings, signal);
       // A worker that was stopped meanwhile takes no jobs.
       signal.throwIfAborted();
