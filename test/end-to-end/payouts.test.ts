@@ -157,7 +157,7 @@ test('the commands say payouts, and name their own commands', async () => {
     ['cancel', 'the identifier of a payout'],
   ] as const) {
     const { stdout } = await run('payouts', command, '--help');
-    expect(stdout).toContain(says);
+    expect(stdout.replace(/\s+/g, ' ')).toContain(says);
     expect(stdout).not.toMatch(/identifier of a\s+commission|affiliate-mirror commissions/);
   }
   expect((await run('payouts', 'status', 'november')).said).toContain('"affiliate-mirror payouts status"');
