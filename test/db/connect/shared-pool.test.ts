@@ -114,3 +114,20 @@ test('with several programs a statement waits at most a minute for a lock, and a
   expect(await ask(true)).toEqual([{ lock_timeout: '1min' }]);
   expect(await ask(false)).toEqual([{ lock_timeout: '0' }]);
 });
+
+test('a program keeps to the connections that it has used, and one that served forty programs is closed', async () => {
+  const shared = open(3);
+  const pids = new Map<string, Set<number>>();
+  const ask = async (program: string) => {
+    const { rows } = await shared.of(program).query<{ pid: number }>('select pg_backend_pid() as pid');
+    pids.set(program, (pids.get(program) ?? new Set()).add(rows[0]?.pid ?? 0));
+  };
+  const programs = Array.from({ length: 30 }, (_, index) => `client_${index}`);
+  for (let round = 0; round < 3; round += 1) for (const program of programs) await ask(program);
+  expect(programs.filter((program) => pids.get(program)?.size !== 1)).toEqual([]);
+  expect(new Set(programs.flatMap((program) => [...(pids.get(program) ?? [])])).size).toBe(2);
+  for (let index = 0; index < 120; index += 1) await ask(`other_${index}`);
+  const before = new Set(pids.get('client_0'));
+  await ask('client_0');
+  expect(pids.get('client_0')?.size).toBe(before.size + 1);
+});
