@@ -25,6 +25,20 @@ declare
   -- When the next request leaves the window. Those in flight have no known end.
   next_free timestamptz;
 begin
+  if asked_priority = 'reads' then
+    -- A read asks once a second for as long as a window is used up. Without the lock, that writes nothing and waits for
+    -- nobody; what is not seen yet only makes it wait.
+    moment := clock_timestamp();
+    select count(*), min(expires_at) filter (where returned_at is not null)
+      into used, next_free
+      from request_permits where expires_at > moment;
+    if used >= most_requests and not exists (select from request_budget where paused_until > moment) then
+      wait_for := 'window';
+      wait_ms := greatest(1, least(1000, ceil(extract(epoch from next_free - moment) * 1000)));
+      return;
+    end if;
+  end if;
+
   -- The row lock makes the processes take turns.
   select * into strict budget from request_budget for update;
   moment := clock_timestamp();
