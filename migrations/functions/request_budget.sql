@@ -27,7 +27,7 @@ declare
 begin
   if asked_priority = 'reads' then
     -- A read asks once a second for as long as a window is used up. Without the lock, that writes nothing and waits for
-    -- nobody; what is not seen yet only makes it wait.
+    -- no other process. What it does not see yet would only make it wait longer.
     moment := clock_timestamp();
     select count(*), min(expires_at) filter (where returned_at is not null)
       into used, next_free

@@ -13,9 +13,9 @@ import { DELTA_SECONDS, type Fleet, type FleetProgram, IS_EXACT, RATE_LIMIT } fr
 
 /**
  * A delta starts within so many seconds of its tick, whatever the other programs do. The promise is 30, and is held to
- * where FLEET is set; a machine that others use as well is given half as much again.
+ * where FLEET is set; a machine that others use as well is given a fifth more.
  */
-const DELTA_STARTS_WITHIN = IS_EXACT ? 30 : 45;
+const DELTA_STARTS_WITHIN = IS_EXACT ? 30 : 36;
 
 /** Waits until the program was synced in full, and verified, by runs that began after the moment. */
 export async function untilSyncedSince(programs: readonly FleetProgram[], momentMs: number): Promise<void> {

@@ -1,7 +1,7 @@
 // One pool of connections for all programs of a process, and each program's view of it. The search path is set when a
 // connection is taken, so that a name means the table of that program alone.
 //
-// Decision: the queue is here and not in pg's pool, whose wait fails for everybody while one program's statements wait
+// Decision: the queue is here and not in pg's pool, whose wait fails for all while one program's statements wait
 // for a lock. Each connection is a pg pool of its own, which opens, ages and closes it; so a taker can choose.
 // A connection of Postgres keeps about 2 MB for each program whose tables and functions it has used (measured: 80 MB
 // with 40, 193 MB with 100). So a program gets one that it has used before, and one that served many is closed.
