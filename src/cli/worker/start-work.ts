@@ -20,7 +20,7 @@ import { makeStartRetry } from '../../worker/queue/start-retry.ts';
 import { type RunningWorker, startWorker } from '../../worker/queue/start-worker.ts';
 import { readListQueueId, readQueueId } from '../../worker/queue/worker-state.ts';
 import { makeExportTurns } from '../../worker/sources/export-turns.ts';
-import type { Lifetime } from '../lifetime.ts';
+import { type Lifetime, openScope } from '../lifetime.ts';
 import type { OpenDatabase } from '../open-database.ts';
 import type { Program } from '../program.ts';
 import type { ProgramKeeper } from './keep-programs.ts';
@@ -89,13 +89,17 @@ export async function startWork(
   };
   const queueSchema = findQueueSchema(program.process.redisUrl, mirrorSchema);
   const exportTurns = makeExportTurns();
+  // Closed after the worker: its jobs use the program's API until they have stopped.
+  const { lifetime, close } = openScope(program.lifetime);
+  program.lifetime.onClose(close);
   const served: Served = {
     programs: () => [working],
     fileProblems: () => [],
     checkTables: () => checkSchema(pool, { schema: mirrorSchema }),
     readQueueId: () => readQueueId(db),
     async begin(worker) {
-      const serving = await serveOne(program, address, { worker, recorder, queueSchema, exportTurns, onRun });
+      const inScope = { ...program, lifetime };
+      const serving = await serveOne(inScope, address, { worker, recorder, queueSchema, exportTurns, onRun });
       isServing = true;
       return serving;
     },
