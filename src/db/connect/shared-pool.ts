@@ -34,7 +34,7 @@ export interface SharedPool {
 }
 
 export interface SharedPoolSettings {
-  /** pg pools of one connection each. */
+  /** pg pools of one connection each, which opens outside of any program. */
   readonly connections: readonly PgPool[];
   /** A program has at most so many connections at a time. */
   readonly mostPerProgram: number;
@@ -57,6 +57,7 @@ interface Used {
 /** Returns the pool, without a connection yet. */
 export function makeSharedPool({ connections, mostPerProgram, searchPath }: SharedPoolSettings): SharedPool {
   const turns = makeTurns(connections);
+  const outside = searchPath(null);
   const busy = new Set<PoolClient>();
   const uses = new WeakMap<PoolClient, Used>();
   const last = new WeakMap<PgPool, PoolClient>();
@@ -99,7 +100,8 @@ export function makeSharedPool({ connections, mostPerProgram, searchPath }: Shar
     };
     const connect = async (): Promise<PoolClient> => {
       const client = await take();
-      const use = uses.get(client) ?? { path: '', paths: new Set() };
+      const use = uses.get(client) ?? { path: outside, paths: new Set() };
+      uses.set(client, use);
       if (use.path === path) return client;
       try {
         use.path = '';
@@ -107,7 +109,6 @@ export function makeSharedPool({ connections, mostPerProgram, searchPath }: Shar
         // Only now: a connection of unknown path would read a neighbour's tables.
         use.path = path;
         use.paths.add(path);
-        uses.set(client, use);
         return client;
       } catch (error) {
         client.release(true);
