@@ -212,5 +212,7 @@ async function listenOn(
     client.off('notification', hear);
     client.off('end', stop);
     signal.removeEventListener('abort', stop);
+    // The pool's next taker of the connection hears nothing. A lost connection needs no statement.
+    if (client.listenerCount('notification') === 0) await query('unlisten *').catch(() => undefined);
   }
 }
