@@ -27,6 +27,8 @@ export interface ClaimedPayout extends PayoutRequest {
   readonly before: PayoutValues | null;
   /** Milliseconds since the payment was sent; if it was not, since the request was made. */
   readonly waited_ms: number;
+  /** When the payout in the mirror was observed; null if it is not there. */
+  readonly mirrored_at: Timestamp | null;
 }
 
 /** The part of a payout that the payment ledger stores of each answer. */

@@ -158,7 +158,8 @@ async function claimUpdates(
       request.expected_unpaid, request.expected_paid_at, request.expected_amount, request.expected_currency,
       request.expected_commissions, request.reason, request.idempotency_key, request.supersede, request.even_if_refunded, request.attempts,
       request.put_sent_at, request.before,
-      extract(epoch from clock_timestamp() - coalesce(request.put_sent_at, request.requested_at))::float8 * 1000 as waited_ms
+      extract(epoch from clock_timestamp() - coalesce(request.put_sent_at, request.requested_at))::float8 * 1000 as waited_ms,
+      (select _observed_at from payouts where id = request.payout_id) as mirrored_at
   `.execute(db);
   return rows.toSorted((a, b) => a.id - b.id);
 }

@@ -7,6 +7,7 @@ import { sql } from 'kysely';
 import type { ApiClient, ListedPage, ReadPayout } from '../../api/client.ts';
 import type { ListQuery } from '../../api/request-parameters.ts';
 import { payablePayoutSchema } from '../../contract/payout.ts';
+import { toMicros } from '../../contract/timestamp.ts';
 import type { Database } from '../../db/database.ts';
 import { onlyRow } from '../../db/only-row.ts';
 import { LONGEST_MS } from '../judge-payout.ts';
@@ -16,13 +17,14 @@ import { ONCE } from './send-change.ts';
 export interface PayoutsUnderWay {
   /**
    * Returns the payout as the list has it, if it is paid; `wait` if it is being paid, or if the list is younger than
-   * `everyMs` and was read before the payment was sent; null if it is to be read by itself: while few are being paid,
+   * `everyMs` and was read before the payment was sent, or before the mirror observed the payout: while the answer to
+   * the payment was on its way, a list may have it as paid, which the mirror would refuse as older; null if it is to be read by itself: while few are being paid,
    * if the list cannot be read or lacks it, and after a day.
    *
    * Throws: the database's errors.
    */
   find(
-    request: Pick<ClaimedPayout, 'payout_id' | 'waited_ms'>,
+    request: Pick<ClaimedPayout, 'payout_id' | 'waited_ms' | 'mirrored_at'>,
     options: { readonly everyMs: number; readonly signal: AbortSignal },
   ): Promise<Pick<ReadPayout, 'payout' | 'askedAt'> | 'wait' | null>;
 }
@@ -42,7 +44,7 @@ export function makePayoutsUnderWay({ api, db }: { api: ApiClient; db: Database 
   let list: { readonly askedAt: number; readonly payouts: Promise<Payouts | null> } | null = null;
   let isReading = false;
   return {
-    async find({ payout_id, waited_ms }, { everyMs, signal }) {
+    async find({ payout_id, waited_ms, mirrored_at }, { everyMs, signal }) {
       if (waited_ms >= LONGEST_MS) return null;
       const sentAt = uptime() - waited_ms / 1000;
       const isFresh = () => list !== null && (isReading || uptime() - list.askedAt < everyMs / 1000);
@@ -63,7 +65,9 @@ export function makePayoutsUnderWay({ api, db }: { api: ApiClient; db: Database 
       const payouts = await list.payouts;
       if (payouts === null) return null;
       const listed = payouts.get(payout_id) ?? null;
-      return askedAt < sentAt || listed?.payout.state === PROCESSING ? 'wait' : listed;
+      const isOlder =
+        listed !== null && mirrored_at !== null && toMicros(listed.askedAt) < toMicros(mirrored_at);
+      return askedAt < sentAt || isOlder || listed?.payout.state === PROCESSING ? 'wait' : listed;
     },
   };
 }

@@ -1,10 +1,12 @@
 // Payouts that are paid by one request each, on the sandbox, in all that may happen to that request.
 
 import { describe, expect, test } from 'vitest';
+import { onlyRow } from '../../../src/db/only-row.ts';
 import { requestUpdates } from '../../../src/payments/ask/request-updates.ts';
 import { retryUpdates } from '../../../src/payments/ask/revise-updates.ts';
 import { readOwnBooks } from '../../../src/payments/books/compare-books.ts';
 import { type PayoutRequest, plainPayout } from '../../../src/payments/payout-request.ts';
+import { makePayoutsUnderWay } from '../../../src/payments/write/payouts-under-way.ts';
 import { makeAlteredApi, PAID_AT, useWriter } from './start-writer.ts';
 
 const writer = useWriter({ affiliates: 60, referrals: 3000 }, ['payouts']);
@@ -293,6 +295,30 @@ test('of many that were sent one list is read, which ends those that are paid', 
   for (const payout of waiting) await sandbox.program.finishPayout(payout.id);
   await due(0);
   for (const payout of waiting) expect(await ended(payout.request)).toMatchObject({ state: 'applied' });
+});
+
+test('a list that is older than what the mirror has of a payout decides nothing', async () => {
+  const { drain, sandbox, api, db, database } = writer();
+  const ids: string[] = [];
+  for (let number = 0; number < 12; number += 1) {
+    const { id, expected } = await duePayout(null);
+    await askFor(expected);
+    ids.push(id);
+  }
+  await drain();
+  const [payout_id = ''] = ids;
+  await sandbox.program.finishPayout(payout_id);
+  const underWay = makePayoutsUnderWay({ api, db });
+  const find = (mirrored_at: string) =>
+    underWay.find(
+      { payout_id, waited_ms: 10_000, mirrored_at },
+      { everyMs: 60_000, signal: AbortSignal.timeout(60_000) },
+    );
+  const now = async () =>
+    onlyRow(await database.pool.query('select clock_timestamp() as now'), 'the time').now;
+  expect(await find(await now())).toMatchObject({ payout: { state: 'paid' } });
+  // The answer to the payment came after the list was asked for.
+  expect(await find(await now())).toBe('wait');
 });
 
 test('a request for a commission waits while its payout is being paid, and finds it paid', async () => {
