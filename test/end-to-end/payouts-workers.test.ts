@@ -102,15 +102,12 @@ describe.each(SOME_KINDS)('on %s', (kind) => {
     );
     expect(others.rowCount).toBe(0);
     const differing = await pool.query(
-      `select id, theirs.paid_at, theirs.payout_id, ours.paid_at as mirrored, ours.payout_id as mirrored_payout,
-         ours._observed_at, p.state, p._observed_at as payout_observed_at, u.*,
-         (select json_agg(a order by a.id) from commission_update_attempts a where a.update_id = u.id) as attempts
+      `select theirs.id, theirs.paid_at, theirs.payout_id, ours.paid_at as mirrored, ours._observed_at
        from sandbox.commissions theirs join mirror.commissions ours using (id)
-       left join payouts p on p.id = theirs.payout_id left join commission_updates u on u.payout_id = theirs.payout_id
-       where (theirs.paid_at, theirs.payout_id) is distinct from (ours.paid_at, ours.payout_id) and id = any($1)`,
+       where (theirs.paid_at, theirs.payout_id) is distinct from (ours.paid_at, ours.payout_id) and theirs.id = any($1)`,
       [wanted],
     );
-    expect(differing.rows.slice(0, 1)).toEqual([]);
+    expect(differing.rows).toEqual([]);
 
     // Asked again, nothing is sent.
     const sent = () => sandbox.requests.filter(({ method }) => method === 'PUT').length;
