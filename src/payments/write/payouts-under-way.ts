@@ -18,8 +18,8 @@ export interface PayoutsUnderWay {
   /**
    * Returns the payout as the list has it, if it is paid; `wait` if it is being paid, or if the list is younger than
    * `everyMs` and was read before the payment was sent, or before the mirror observed the payout: while the answer to
-   * the payment was on its way, a list may have it as paid, which the mirror would refuse as older; null if it is to be read by itself: while few are being paid,
-   * if the list cannot be read or lacks it, and after a day.
+   * the payment was on its way, a list may have it as paid, which the mirror would refuse as older; null if it is to be
+   * read by itself: while few are being paid, if the list cannot be read or lacks it, and after a day.
    *
    * Throws: the database's errors.
    */

@@ -75,12 +75,15 @@ describe.each(KINDS)('schedules on %s', (kind) => {
     const worker = await queueing.start({ counts: [countEvery('changed', EVERY_SECOND)] });
     await waitForCounts(queueing, 1);
     const backend = await queueing.open();
-    const schedulers = await backend.queue.getJobSchedulers();
-    await backend.close();
-    await worker.end('SIGTERM');
-    expect(schedulers.map(({ key, pattern }) => [key, pattern]).toSorted()).toEqual([
+    const schedulers = async () => {
+      const found = await backend.queue.getJobSchedulers();
+      return found.map(({ key, pattern }) => [key, pattern]).toSorted();
+    };
+    await expect.poll(schedulers).toEqual([
       ['changed', EVERY_SECOND],
       ['sync-full', DAILY],
     ]);
+    await backend.close();
+    await worker.end('SIGTERM');
   });
 });
