@@ -63,12 +63,21 @@ export async function writeAttempts(
           error = input.error, received = input.received
       -- After a failover to an older copy, the number may be another request's.
       from input where attempt.id = input.intent_id and attempt.update_id = input.update_id
+      returning attempt.id, attempt.sent_at
+    ), placed as (
+      -- The later a busy machine executes this, the later a GET seems: it was answered before the PUT that followed it.
+      select input.*, min(announced.sent_at) over (
+        partition by input.update_id order by place rows between 1 following and unbounded following
+      ) as next_put_at
+      from input left join announced on announced.id = input.intent_id
     )
     insert into commission_update_attempts
       (update_id, method, sent_at, duration_ms, status, error_code, error, sent, received)
-    select update_id, method, clock_timestamp() - make_interval(secs => ago_ms / 1000), duration_ms, status,
-           error_code, error, sent, received
-    from input where intent_id is null
+    select update_id, method, least(
+             clock_timestamp() - make_interval(secs => ago_ms / 1000),
+             next_put_at - make_interval(secs => greatest(duration_ms, 1) / 1000.0)
+           ), duration_ms, status, error_code, error, sent, received
+    from placed where intent_id is null
     order by place
   `.execute(trx);
 }
@@ -84,7 +93,7 @@ function linesOf(updateId: number, call: RecordedCall): AttemptLine[] {
     return {
       ...common,
       intent_id: request.intentId,
-      ago_ms: nowMs - request.endedAtMs + request.durationMs,
+      ago_ms: nowMs - request.endedAtMs + request.durationMs - 300,
       duration_ms: request.durationMs,
       status: request.status,
       error_code: isLast ? (call.error?.code ?? null) : null,
