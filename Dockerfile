@@ -22,6 +22,8 @@ RUN npm install --global --no-audit --no-fund /tmp/*.tgz \
 # Any other user works as well: nothing is written to the image.
 USER 1000:1000
 ENV NODE_ENV=production
+# Of glibc: buffers of answers go back to the system. A worker of a hundred programs at rest takes 250 instead of 320 MB.
+ENV MALLOC_MMAP_THRESHOLD_=65536
 # The status page is for the container alone, as everywhere. To open it to others: STATUS_HOST=0.0.0.0 and a password.
 EXPOSE 8080
 HEALTHCHECK --interval=15s --timeout=10s --start-period=20s --retries=4 \

@@ -86,8 +86,13 @@ as $$
     (select payout.id from commissions listed
      join payouts payout on payout.id = listed.payout_id
      where listed.id = commission and payout.state = 'processing' and payout._deleted_at is null),
-    (select request.payout_id from commission_updates request
-     where request.commission_ids @> array[commission] and request.state = 'pending' and request.put_sent_at is not null
+    -- By the index of commission_ids alone: it has the default collation, and that of all pending requests (which
+    -- `offset 0` keeps out) is long while a batch waits. Measured with 10,000: 0.15 ms, most of it planning, instead of 2.
+    (select request.payout_id
+     from (
+       select * from commission_updates where commission_ids @> array[commission collate "default"] offset 0
+     ) request
+     where request.state = 'pending' and request.put_sent_at is not null
      limit 1))
 $$;
 comment on function payout_under_way(text) is 'The payout that is paying this commission, or may be; null if none is. A request to pay or unpay the commission waits for it.';

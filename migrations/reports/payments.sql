@@ -112,12 +112,8 @@ from (
            when state in ('conflict', 'not_found', 'rejected', 'failed') then exists (
              select from :"reports".commission_ledger line
              where line.request = asked.id and line.followed_by is null)
+           -- What is asked once for all requests comes first: it spares the rest while any process works.
            when state = 'pending' then next_attempt_at < now() - interval '5 minutes'
-             and not exists (
-               select from commission_updates older
-               where coalesce(older.commission_id, older.payout_id) = coalesce(asked.commission_id, asked.payout_id)
-                 and older.state = 'pending' and older.id < asked.id)
-             and (asked.action = 'due' or payout_under_way(asked.commission_id) is null)
              and not exists (
                select from commission_updates claimed
                where claimed.state = 'pending' and claimed.claimed_until > now())
@@ -125,6 +121,11 @@ from (
                select from commission_updates tried
                join commission_update_attempts attempt on attempt.update_id = tried.id
                where tried.state = 'pending' and attempt.sent_at > now() - interval '5 minutes')
+             and not exists (
+               select from commission_updates older
+               where coalesce(older.commission_id, older.payout_id) = coalesce(asked.commission_id, asked.payout_id)
+                 and older.state = 'pending' and older.id < asked.id)
+             and (asked.action = 'due' or payout_under_way(asked.commission_id) is null)
            else false
          end as needs_attention
   from commission_updates asked

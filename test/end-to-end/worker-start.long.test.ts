@@ -165,6 +165,17 @@ describe('a worker', () => {
     expect(await worker.stop()).toBe(143);
   });
 
+  test('that still waits for the first answer of the API is not ready, and stops on SIGTERM', async () => {
+    const sandbox = await runSandbox((await createTestDatabase()).pool);
+    sandbox.setFaults({ shares: { stall: 1 }, exact: [] });
+    const environment = { ...(await makeMigrated()), AFFILIATE_API_URL: sandbox.url };
+    const worker = startWork(environment);
+    await expect.poll(() => sandbox.requests.length).toBeGreaterThan(0);
+    const { url } = JSON.parse(worker.lines.find((line) => line.includes('status.listening')) ?? '');
+    expect(await (await fetch(`${url}/readyz`)).json()).toMatchObject({ checks: { queue: 'failed' } });
+    expect(await worker.stop()).toBe(143);
+  });
+
   test.each([
     ['a day ahead of', 86_400_000],
     ['20 s behind', -20_000],

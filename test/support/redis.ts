@@ -62,7 +62,7 @@ async function spawnServer(port: number, flags: readonly string[]): Promise<Chil
     });
   });
   afterFile(() => end(server));
-  while (!/^(\+PONG|-NOAUTH)/.test(await tell(port, 'PING').catch(() => ''))) {
+  while (!/^(\+PONG|-NOAUTH)/.test(await tellRedis(port, 'PING').catch(() => ''))) {
     if (server.exitCode !== null) throw new Error(`redis-server ended: ${flags.join(' ')}`);
     await sleep(20);
   }
@@ -78,7 +78,7 @@ async function end(server: ChildProcess): Promise<void> {
 }
 
 /** Returns the beginning of what the server answers to one line. Throws: Error where it answers nothing. */
-function tell(port: number, line: string): Promise<string> {
+export function tellRedis(port: number, line: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(`${line}\r\n`));
     socket.once('data', (answer) => {

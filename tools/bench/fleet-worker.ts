@@ -27,12 +27,15 @@ interface Logged {
   readonly state?: string;
 }
 
+/** As in the image (Dockerfile). */
+const MALLOC = { MALLOC_MMAP_THRESHOLD_: '65536' };
+
 export function startFleetWorker(
   deps: BenchDeps,
   environment: Readonly<Record<string, string>>,
 ): FleetWorker {
   const child = startCommand(deps, ['work'], {
-    environment: { STATUS_PORT: '0', LOG_LEVEL: 'info', ...environment },
+    environment: { STATUS_PORT: '0', LOG_LEVEL: 'info', ...MALLOC, ...environment },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const served = new Set<string>();

@@ -8,13 +8,15 @@ export function leastSeconds(requests: number, rateLimit: string): number {
 }
 
 /**
- * Returns the least time that the limit allows for as many requests, beside the time that they took: never above 100,
- * unless the limit was not kept.
+ * Returns the least time that the limit allows until the last window begins, beside the time that it took: never above
+ * 100, unless the limit was not kept. The requests of that window are left out: what they take, no limit makes them.
  *
  * Units: arrivals in milliseconds; percent.
  */
 export function shareOfLimit(arrivals: readonly number[], rateLimit: string): number {
-  const tookMs = (arrivals.at(-1) ?? Number.NaN) - (arrivals[0] ?? Number.NaN);
+  const { perWindow } = readLimit(rateLimit);
+  const windows = Math.floor((arrivals.length - 1) / perWindow);
+  const tookMs = (arrivals[windows * perWindow] ?? Number.NaN) - (arrivals[0] ?? Number.NaN);
   return (100 * leastSeconds(arrivals.length, rateLimit)) / (tookMs / 1000);
 }
 

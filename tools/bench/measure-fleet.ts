@@ -142,11 +142,13 @@ function addSync(
   const rows = rowsOf(sizes.referrals) * arrivals.length;
   const requests = arrivals.reduce((sum, of) => sum + of.length, 0);
   const firstMs = Math.min(...arrivals.map((of) => of[0] ?? Number.NaN));
-  const tookMs = arrivals.map((of) => (of.at(-1) ?? Number.NaN) - firstMs);
+  const lastMs = Math.max(...arrivals.map((of) => of.at(-1) ?? Number.NaN));
+  // From its own first request on: a worker begins its programs one after the other.
+  const tookMs = arrivals.map((of) => (of.at(-1) ?? Number.NaN) - (of[0] ?? Number.NaN));
   const shares = arrivals.map((of) => shareOfLimit(of, sizes.rateLimit));
   const add = (name: string, unit: string, value: number, target?: { most?: number; least?: number }) =>
     figures.add(`${label}: ${name}`, unit, value, target);
-  add('rows per second', 'rows/s', (rows / Math.max(...tookMs)) * 1000);
+  add('rows per second', 'rows/s', (rows / (lastMs - firstMs)) * 1000);
   add('requests', '', requests);
   add('share of its budget that a program uses, median', '%', median(shares));
   const isFew = arrivals.length < sizes.programs;

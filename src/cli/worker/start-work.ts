@@ -177,7 +177,6 @@ async function start(
     { db, log },
     { queue, queueId, mostJobs, signal: lifetime.signal, ...(isListed !== undefined && { isListed }) },
   );
-  worker = running;
   const broken = new AbortController();
   const breakWith = (error: unknown) => broken.abort(error);
   const { promise: workerEnded, resolve: noteEnd } = Promise.withResolvers<void>();
@@ -190,6 +189,8 @@ async function start(
   running.ended.catch(breakWith);
   serving = (await served.begin(running, workerEnded)).ended;
   serving.catch(breakWith);
+  // Only now ready: a stop during the start ends with the signal's exit code.
+  worker = running;
 
   // While the worker starts or stops its queue does not answer, and nothing is wrong.
   const warn = makeQuietWarning({ log }, 'alerts.failed');

@@ -110,32 +110,48 @@ export function makeClaims(db: Database, claimer: Claimer): Claims {
   };
 }
 
-/** Selects the requests that are due and for which the condition holds, oldest first. */
+/**
+ * Selects up to `most` requests that are due and for which the condition holds, oldest first, and locks them one by
+ * one, as many as are needed: another writer may have claimed one meanwhile.
+ */
 function selectDue(most: number, condition: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
-    select request.id
-    from commission_updates request
-    where ${IS_DUE} and ${condition}
-    order by request.id
+    select due.id
+    from (${OLDEST} and ${condition} order by id) oldest
+    cross join lateral (
+      select request.id from commission_updates request
+      where request.id = oldest.id and request.state = 'pending' and ${IS_FREE} and ${WAITS_FOR_NO_PAYOUT}
+      for no key update skip locked
+    ) due
     limit ${most}`;
 }
 
-/** A condition on commission_updates as `request`: it can be claimed now. */
-const IS_DUE = sql`
-  request.state = 'pending'
-  and request.next_attempt_at <= clock_timestamp()
-  and (request.claimed_until is null or request.claimed_until <= clock_timestamp())
-  and not exists (
-    select from commission_updates earlier
-    where coalesce(earlier.commission_id, earlier.payout_id) = coalesce(request.commission_id, request.payout_id)
-      and earlier.state = 'pending' and earlier.id < request.id
-  )
-  and (request.action = 'due' or request.commission_id is null or payout_under_way(request.commission_id) is null)`;
+/** A condition on a pending request: no writer has it, and its time has come. */
+const IS_FREE = sql`
+  request.next_attempt_at <= clock_timestamp()
+  and (request.claimed_until is null or request.claimed_until <= clock_timestamp())`;
+
+const WAITS_FOR_NO_PAYOUT = sql`
+  (request.action = 'due' or request.commission_id is null or payout_under_way(request.commission_id) is null)`;
+
+/**
+ * Selects the free ones among the oldest pending requests of each commission and payout. A window function, since it
+ * reads each pending request once even if the planner has no statistics; `not exists` compared every two of a new
+ * batch (measured with 10,000: a claim took 24 s instead of 25 ms).
+ */
+const OLDEST = sql`
+  select id, action, commission_id
+  from (
+    select *, row_number() over (partition by coalesce(commission_id, payout_id) order by id) as place
+    from commission_updates
+    where state = 'pending'
+  ) request
+  where place = 1 and ${IS_FREE}`;
 
 /** Returns whether a request can be claimed. */
 export async function hasDueUpdates(db: Database): Promise<boolean> {
   const { rows } = await sql`
-    select from commission_updates request where ${IS_DUE} limit 1
+    select from (${OLDEST}) request where ${WAITS_FOR_NO_PAYOUT} limit 1
   `.execute(db);
   return rows.length > 0;
 }
@@ -147,10 +163,7 @@ async function claimUpdates(
   condition: RawBuilder<unknown>,
 ): Promise<readonly Claimed[]> {
   const { rows } = await sql<Claimed>`
-    with due as materialized (
-      ${selectDue(most, condition)}
-      for no key update skip locked
-    )
+    with due as materialized (${selectDue(most, condition)})
     update commission_updates request
     set claimed_by = ${name}, claimed_until = clock_timestamp() + make_interval(secs => ${claimMs / 1000})
     from due where due.id = request.id

@@ -108,6 +108,28 @@ test('a program gets back the connection that is set to it, rather than a neighb
   }
 });
 
+test('a connection that becomes free goes to its own programs first, to each once', async () => {
+  const shared = open(3);
+  // As the session of a process does.
+  const session = await shared.base.connect();
+  const served: string[] = [];
+  const ask = async (program: string) => {
+    const client = await shared.of(program).connect();
+    served.push(program);
+    client.release();
+  };
+  // The first and the third have the same connection.
+  for (const program of ['acme', 'beta', 'gamma', 'delta']) await ask(program);
+  const [acme, beta] = [await shared.of('acme').connect(), await shared.of('beta').connect()];
+  served.length = 0;
+  const asked = ['delta', 'acme', 'gamma', 'acme', 'gamma'].map(ask);
+  acme.release();
+  await Promise.all(asked);
+  beta.release();
+  session.release();
+  expect(served).toEqual(['acme', 'gamma', 'delta', 'acme', 'gamma']);
+});
+
 test('with several programs a statement waits at most a minute for a lock, and alone for as long as it takes', async () => {
   const ask = async (isForMany: boolean) =>
     (await open(1, isForMany).of('acme').query('show lock_timeout')).rows;
@@ -115,11 +137,14 @@ test('with several programs a statement waits at most a minute for a lock, and a
   expect(await ask(false)).toEqual([{ lock_timeout: '0' }]);
 });
 
-test('a program keeps to the connections that it has used, and one that served forty programs is closed', async () => {
+test('a program keeps to its own connection, and one that served forty programs is closed', async () => {
   const shared = open(3);
   const pids = new Map<string, Set<number>>();
   const ask = async (program: string) => {
-    const { rows } = await shared.of(program).query<{ pid: number }>('select pg_backend_pid() as pid');
+    const client = await shared.of(program).connect();
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    // As Kysely does.
+    client.release(false);
     pids.set(program, (pids.get(program) ?? new Set()).add(rows[0]?.pid ?? 0));
   };
   const programs = Array.from({ length: 30 }, (_, index) => `client_${index}`);
