@@ -38,7 +38,7 @@ async function expectEqual(): Promise<void> {
   expect(await readMirrorPayouts(database.pool)).toEqual(await readProgramPayouts(sandbox));
 }
 
-/** Has payouts made, paid at once, begun and dissolved, and a commission added to one. */
+/** Has payouts made, paid at once, begun and dissolved, and a commission added to one; a sale brings another due one. */
 async function happen(): Promise<void> {
   const { program } = given().sandbox;
   const ids = async (condition: string, count: number) => {
@@ -57,6 +57,12 @@ async function happen(): Promise<void> {
   for (const { id } of rows) await program.addToPayout(grown ?? '', id);
   for (const id of paid) await program.finishPayout(id);
   for (const id of await ids(`state = 'due'`, 1)) await given().api.payPayout(id);
+  // Without it the program runs out of commissions for payouts.
+  const sold = await given().database.pool.query<{ id: string }>(
+    'select referral_id as id from sandbox.sales order by md5(id || now()::text) limit 1',
+  );
+  const commission = { state: 'due', due_at: new Date().toISOString() };
+  for (const { id } of sold.rows) await program.insertSale(id, { commission });
   await program.insertPayout();
 }
 
