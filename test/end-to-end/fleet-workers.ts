@@ -9,7 +9,7 @@ import { Redis } from 'ioredis';
 import { expect, onTestFinished } from 'vitest';
 import { query } from '../support/embedded-directories.ts';
 import { spawnCli } from '../support/run-cli.ts';
-import { environmentOf, type Fleet } from './fleet.ts';
+import { environmentOf, type Fleet, type FleetProgram } from './fleet.ts';
 
 export interface FleetWorker {
   readonly user: string;
@@ -54,11 +54,13 @@ export async function startFleetWorker(fleet: Fleet, user: string): Promise<Flee
   return { user, child, lines, ended };
 }
 
-/** Waits until it serves so many programs. */
-export async function untilServing({ lines }: FleetWorker, count: number): Promise<void> {
-  const served = () =>
-    new Set(lines.flatMap(({ msg, program }) => (msg === 'program.served' ? program : [])));
-  await expect.poll(() => served().size, { interval: 200 }).toBeGreaterThanOrEqual(count);
+/** Waits until it has begun to serve each of the programs. */
+export async function untilServing({ lines }: FleetWorker, programs: readonly FleetProgram[]): Promise<void> {
+  const unserved = () => {
+    const served = lines.flatMap(({ msg, program }) => (msg === 'program.served' ? program : []));
+    return programs.map(({ name }) => name).filter((name) => !served.includes(name));
+  };
+  await expect.poll(unserved, { interval: 200 }).toEqual([]);
 }
 
 export interface Connections {

@@ -80,7 +80,7 @@ test.for(KINDS)(`${PROGRAMS} programs in three workers outlive everything (%s)`,
   const connections = countConnections(fleet);
   const workers = await pMap(WORKERS, (user) => startFleetWorker(fleet, user));
   const [killed, stopped, steady] = workers as [FleetWorker, FleetWorker, FleetWorker];
-  for (const worker of workers) await untilServing(worker, first.length - 2);
+  for (const worker of workers) await untilServing(worker, parts.healthy);
   await untilSyncedSince(parts.healthy, 0);
 
   // What befalls single programs.
@@ -105,7 +105,8 @@ test.for(KINDS)(`${PROGRAMS} programs in three workers outlive everything (%s)`,
   down.sandbox.setFaults(NO_FAULTS);
   await fleet.list(last);
   for (const payer of payers) await payer.pay(4);
-  for (const worker of workers) await untilServing(worker, fleet.programs.length - 2);
+  // Whoever serves those has read the new file.
+  for (const worker of workers) await untilServing(worker, added);
   const leftMs = Date.now();
 
   // What befalls all of them.
