@@ -70,17 +70,13 @@ export function makeSharedPool({ connections, mostPerProgram, searchPath }: Shar
   };
   // The session of the process keeps a connection for as long as it works: it is no program's own.
   const [ofProcess, ...ofPrograms] = connections;
-  const homes = new Map<string, PgPool>();
-  if (ofProcess !== undefined) homes.set(outside, ofProcess);
-  /** Returns its own connection. Each has as many programs as any other, so that none waits longer. */
+  if (ofProcess === undefined) throw new TypeError('a pool without connections');
+  const homes = new Map([[outside, ofProcess]]);
+  /** Returns its own connection: in turn, so that each has as many programs as another, and none waits longer. */
   const homeOf = (path: string): PgPool => {
-    const own = homes.get(path);
-    if (own !== undefined) return own;
-    const count = (pool: PgPool) => [...homes.values()].filter((home) => home === pool).length;
-    const [fewest = ofProcess] = ofPrograms.toSorted((one, other) => count(one) - count(other));
-    if (fewest === undefined) throw new TypeError('a pool without connections');
-    homes.set(path, fewest);
-    return fewest;
+    const home = homes.get(path) ?? ofPrograms[(homes.size - 1) % ofPrograms.length] ?? ofProcess;
+    homes.set(path, home);
+    return home;
   };
   const view = (schema: string | null): Pool => {
     const path = searchPath(schema);
